@@ -36,6 +36,7 @@ void vyre_diag_copy(char *field, size_t size, const char *text) {
     }
 }
 
+VYRE_PRINTF(7, 0)
 static void fill(vyre_diag *diag, vyre_severity severity, vyre_status status, const char *code,
                  vyre_place place, const char *fix, const char *format, va_list args) {
     memset(diag, 0, sizeof *diag);

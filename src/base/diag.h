@@ -22,7 +22,7 @@ vyre_diag *vyre_report(vyre_diag_list *list, vyre_severity severity, vyre_status
     VYRE_PRINTF(7, 8);
 vyre_diag *vyre_report_v(vyre_diag_list *list, vyre_severity severity, vyre_status status,
                          const char *code, vyre_place place, const char *fix, const char *format,
-                         va_list args);
+                         va_list args) VYRE_PRINTF(7, 0);
 
 /* Copies text into a field of `size` bytes, cut at a UTF-8 boundary with "..." when too long. */
 void vyre_diag_copy(char *field, size_t size, const char *text);
