@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help build run test test-asan test-tsan test-mutants lint format clean install \
         roundtrip fuzz-diff fuzz ulp bench bench-plan
+.NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
 PREFIX  ?= /usr/local

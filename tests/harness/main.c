@@ -1,5 +1,7 @@
 /* Runs the registered tests, one process each; prints failures and a closing count.
- * usage: test_x [-v] [-l] [NAME...]   only tests whose name contains one of the NAMEs */
+ * usage: test_x [-v] [-l] [NAME...]   only tests whose name contains one of the NAMEs
+ * TEST_SECONDS in the environment limits each test, TEST_STOP ends the run at the first failure,
+ * TEST_PERCENT scales the counts of random cases (see test_scaled). */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -88,6 +90,12 @@ bool test_check_status(const char *file, int line, const char *what, vyre_status
     return false;
 }
 
+uint64_t test_scaled(uint64_t count) {
+    const char *percent = getenv("TEST_PERCENT");
+    uint64_t scaled = percent ? count * strtoull(percent, NULL, 10) / 100 : count;
+    return scaled ? scaled : 1;
+}
+
 static bool wanted(const char *name, int count, char **names) {
     bool any = false;
     for (int i = 0; i < count; i++) {
@@ -121,10 +129,11 @@ static int run_one(size_t i, unsigned seconds) {
 int main(int argc, char **argv) {
     bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
     bool list = argc > 1 && strcmp(argv[1], "-l") == 0;
+    bool stop = getenv("TEST_STOP") != NULL;
     const char *limit = getenv("TEST_SECONDS");
     unsigned seconds = limit ? (unsigned)strtoul(limit, NULL, 10) : DEFAULT_SECONDS;
     unsigned passed = 0, failed = 0, skipped = 0;
-    for (size_t i = 0; i < test_count; i++) {
+    for (size_t i = 0; i < test_count && !(stop && failed); i++) {
         if (!wanted(tests[i].name, argc - 1, argv + 1)) {
             continue;
         }

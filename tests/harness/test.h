@@ -78,5 +78,7 @@ uint64_t test_every_allocation(vyre_status (*body)(const vyre_allocator *a, void
 uint64_t test_random(uint64_t *state);
 /* Uniform in [0, bound); bound must not be 0. */
 uint64_t test_random_below(uint64_t *state, uint64_t bound);
+/* How many random cases to run: `count`, or less where each is slow (sanitizers, mutants). */
+uint64_t test_scaled(uint64_t count);
 
 #endif
