@@ -4,11 +4,15 @@
 #ifndef VYRE_SRC_BASE_MUTANT_H
 #define VYRE_SRC_BASE_MUTANT_H
 
-#ifdef VYRE_MUTANTS
-#    include <stdbool.h>
-/* In tests/mutants/active.c. */
+#include <stdbool.h>
+
+/* Is this the chosen fault? Exists only in that build: tests/mutants/active.c. */
 bool vyre_mutant_active(const char *name);
-#    define VYRE_MUTANT(name, normal, mutated) (vyre_mutant_active(#name) ? (mutated) : (normal))
+
+#define VYRE_MUTANT_NAME(name) #name
+#ifdef VYRE_MUTANTS
+#    define VYRE_MUTANT(name, normal, mutated)                                                     \
+        (vyre_mutant_active(VYRE_MUTANT_NAME(name)) ? (mutated) : (normal))
 #else
 #    define VYRE_MUTANT(name, normal, mutated) (normal)
 #endif

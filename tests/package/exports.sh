@@ -5,7 +5,7 @@ set -uo pipefail
 library=$VYRE_BUILD/lib/libvyre.so
 
 # Comments and directives out, then the last word before the parenthesis (or the semicolon).
-cat "$VYRE_SOURCE"/include/vyre/*.h | gcc -fpreprocessed -dD -E -P -x c - | grep -v '^ *#' | tr '\n' ' ' |
+cat "$VYRE_SOURCE"/include/vyre/*.h | gcc -w -fpreprocessed -dD -E -P -x c - | grep -v '^ *#' | tr '\n' ' ' |
     grep -oE '\bVYRE_API [^;({]*[;({]' | sed -E 's/\[[^]]*\]//g; s/.*\b(\w+) *.$/\1/' |
     LC_ALL=C sort >declared
 nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
