@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 
 install(TARGETS vyre_shared vyre_static EXPORT vyre_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT vyre_targets NAMESPACE vyre:: FILE vyreTargets.cmake DESTINATION ${package_dir})
 
 configure_file(cmake/vyre.pc.in vyre.pc @ONLY)

@@ -24,6 +24,9 @@ void test_register(const char *file, const char *name, test_function function);
     }                                                                                              \
     static void test_##name(void)
 
+/* How a test's process ends when it did not pass. */
+enum { TEST_EXIT_FAILED = 1, TEST_EXIT_SKIPPED = 77 };
+
 /* Marks the running test as failed and prints where and why. */
 void test_fail(const char *file, int line, const char *format, ...) VYRE_PRINTF(3, 4);
 /* Ends the running test at once as failed. */
