@@ -7,23 +7,30 @@ file(GLOB support CONFIGURE_DEPENDS tests/*/*.c bench/*.c)
 list(REMOVE_ITEM support ${tests} ${checkers} ${fuzzers} ${benchmarks}
   ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c ${CMAKE_SOURCE_DIR}/tests/mutants/active.c)
 
+# A file that includes <mpfr.h> is linked with MPFR; nothing that is installed may be.
+function(link_mpfr target)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} uses REGEX "#[ \t]*include <mpfr\\.h>")
+    if(uses)
+      target_link_libraries(${target} PUBLIC mpfr gmp)
+    endif()
+  endforeach()
+endfunction()
+
 # An archive, so that the harness's main is taken only by tests, which have none of their own.
 add_library(vyre_support STATIC ${support})
 target_include_directories(vyre_support PUBLIC tests bench)
 target_link_libraries(vyre_support PUBLIC vyre_internal)
 target_compile_definitions(vyre_support PUBLIC VYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   VYRE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+link_mpfr(vyre_support ${support})
 
-# A file that includes <mpfr.h> is linked with MPFR; nothing that is installed may be.
 function(vyre_program directory source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source} ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${directory})
   target_link_libraries(${name} PRIVATE vyre_support)
-  file(STRINGS ${source} mpfr REGEX "#[ \t]*include <mpfr\\.h>")
-  if(mpfr)
-    target_link_libraries(${name} PRIVATE mpfr gmp)
-  endif()
+  link_mpfr(${name} ${source})
 endfunction()
 
 foreach(source ${tests} ${checkers})
