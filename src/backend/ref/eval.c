@@ -32,18 +32,18 @@ __extension__ typedef unsigned __int128 wide_unsigned;
 #define NOT_INTEGER_SELECT     CASE
 #define NOT_INTEGER_BITS       CASE
 #define NOT_INTEGER_INDEX      CASE
-#define NOT_FLOAT_NONE       CASE
-#define NOT_FLOAT_ANY        NO_CASE
-#define NOT_FLOAT_NUMBER     NO_CASE
-#define NOT_FLOAT_INTEGER    CASE
-#define NOT_FLOAT_WORD       CASE
-#define NOT_FLOAT_FLOAT      NO_CASE
-#define NOT_FLOAT_ELEMENTARY NO_CASE
-#define NOT_FLOAT_LOGIC      CASE
-#define NOT_FLOAT_SHIFT      CASE
-#define NOT_FLOAT_SELECT     CASE
-#define NOT_FLOAT_BITS       CASE
-#define NOT_FLOAT_INDEX      CASE
+#define NOT_FLOAT_NONE         CASE
+#define NOT_FLOAT_ANY          NO_CASE
+#define NOT_FLOAT_NUMBER       NO_CASE
+#define NOT_FLOAT_INTEGER      CASE
+#define NOT_FLOAT_WORD         CASE
+#define NOT_FLOAT_FLOAT        NO_CASE
+#define NOT_FLOAT_ELEMENTARY   NO_CASE
+#define NOT_FLOAT_LOGIC        CASE
+#define NOT_FLOAT_SHIFT        CASE
+#define NOT_FLOAT_SELECT       CASE
+#define NOT_FLOAT_BITS         CASE
+#define NOT_FLOAT_INDEX        CASE
 
 static uint64_t divide(bool is_signed, uint64_t a, uint64_t b) {
     if (b == 0) {
@@ -69,7 +69,9 @@ static uint64_t remainder_of(bool is_signed, uint64_t a, uint64_t b) {
 static uint64_t saturate(vyre_expr_op op, bool is_signed, int width, uint64_t a, uint64_t b) {
     if (is_signed) {
         wide_signed x = (int64_t)a, y = (int64_t)b;
-        wide_signed exact = op == VYRE_EXPR_SAT_ADD ? x + y : op == VYRE_EXPR_SAT_SUB ? x - y : x * y;
+        wide_signed exact = op == VYRE_EXPR_SAT_ADD   ? x + y
+                            : op == VYRE_EXPR_SAT_SUB ? x - y
+                                                      : x * y;
         wide_signed highest = (int64_t)(UINT64_MAX >> (65 - width));
         wide_signed lowest = -highest - 1;
         return (uint64_t)(int64_t)(exact > highest ? highest : exact < lowest ? lowest : exact);
@@ -244,9 +246,7 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_REF: value = m->scalars[e->ref]; break;
         case VYRE_EXPR_LEN: value = m->arrays[e->ref].count; break;
         case VYRE_EXPR_BUILTIN: value = builtin(m, lane, (vyre_builtin)e->sub, e->axis); break;
-        case VYRE_EXPR_LOAD:
-            value = vyre_ref_memory_load(m, lane, e->ref, (uint32_t)ARG(0));
-            break;
+        case VYRE_EXPR_LOAD: value = vyre_ref_memory_load(m, lane, e->ref, (uint32_t)ARG(0)); break;
         case VYRE_EXPR_CAST:
             value = vyre_ref_cast((vyre_type)exprs[e->u.arg[0]].type, (vyre_type)e->sub, ARG(0));
             break;
@@ -259,8 +259,9 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_NE:
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result) OPERATOR_##operands(NAME)
 #include "vyre/ops.def"
-            value = vyre_ref_apply((vyre_expr_op)e->op, (vyre_type)exprs[e->u.arg[0]].type, ARG(0),
-                                   arities[e->op] > 1 ? ARG(1) : 0, arities[e->op] > 2 ? ARG(2) : 0);
+            value =
+                vyre_ref_apply((vyre_expr_op)e->op, (vyre_type)exprs[e->u.arg[0]].type, ARG(0),
+                               arities[e->op] > 1 ? ARG(1) : 0, arities[e->op] > 2 ? ARG(2) : 0);
             break;
         case VYRE_EXPR_COUNT: break;
         }

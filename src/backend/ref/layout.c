@@ -7,7 +7,7 @@
 
 /* Sizes are exact integers, whatever the types of their parts. */
 static bool exact_leaf(const vyre_ref_machine *m, const vyre_expr_node *e, int64_t *out) {
-    uint64_t bits = e->op == VYRE_EXPR_LEN ? m->arrays[e->ref].count
+    uint64_t bits = e->op == VYRE_EXPR_LEN   ? m->arrays[e->ref].count
                     : e->op == VYRE_EXPR_REF ? m->scalars[e->ref]
                                              : e->u.bits;
     *out = e->type == VYRE_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits;
@@ -22,15 +22,10 @@ static bool exact_op(uint8_t op, int64_t a, int64_t b, int64_t *out) {
     case VYRE_EXPR_MUL: return !__builtin_mul_overflow(a, b, out);
     case VYRE_EXPR_MIN: *out = a < b ? a : b; return true;
     case VYRE_EXPR_MAX: *out = a > b ? a : b; return true;
-    case VYRE_EXPR_SHL:
-        return b >= 0 && b < 63 && !__builtin_mul_overflow(a, INT64_C(1) << b, out);
+    case VYRE_EXPR_SHL: return b >= 0 && b < 63 && !__builtin_mul_overflow(a, INT64_C(1) << b, out);
     case VYRE_EXPR_SHR: *out = a >> (b & 63); return a >= 0 && b >= 0 && b < 64;
-    case VYRE_EXPR_DIV:
-        *out = b > 0 ? a / b : 0;
-        return b > 0;
-    case VYRE_EXPR_REM:
-        *out = b > 0 ? a % b : 0;
-        return b > 0;
+    case VYRE_EXPR_DIV: *out = b > 0 ? a / b : 0; return b > 0;
+    case VYRE_EXPR_REM: *out = b > 0 ? a % b : 0; return b > 0;
     case VYRE_EXPR_CAST: *out = a; return true;
     default: return false;
     }
@@ -206,8 +201,8 @@ static bool allocate_state(vyre_ref_machine *m) {
         !(m->calls = vyre_alloc(a, calls, sizeof *m->calls)) ||
         !(m->transfers = vyre_alloc_zeroed(a, transfers, sizeof *m->transfers)) ||
         !(m->groups = vyre_alloc(a, m->resident, sizeof *m->groups)) ||
-        !(m->subgroups = vyre_alloc(a, (size_t)m->resident * m->group_subgroups,
-                                    sizeof *m->subgroups))) {
+        !(m->subgroups =
+              vyre_alloc(a, (size_t)m->resident * m->group_subgroups, sizeof *m->subgroups))) {
         return false;
     }
     for (uint32_t i = 0; i < m->program->decl_count; i++) {

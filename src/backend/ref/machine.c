@@ -47,7 +47,7 @@ static vyre_status refuel(vyre_ref_machine *m, const vyre_ref_lane *lane) {
                             "the step budget of %llu statements is used up",
                             (unsigned long long)args->step_budget);
     }
-    if (args->cancel && atomic_load_explicit(args->cancel, memory_order_relaxed)) {
+    if (args->cancel && *args->cancel) {
         return vyre_fail_at(m->diag, VYRE_CANCELLED, "", place, NULL, "the run was cancelled");
     }
     if (args->deadline_ns && now_ns() >= args->deadline_ns) {
@@ -75,14 +75,13 @@ static vyre_status diverged(const vyre_ref_machine *m, const vyre_ref_lane *a,
         other = b->calls[i];
     }
     const vyre_stmt_node *stmts = m->program->stmts;
-    return vyre_fail_at(
-        m->diag, VYRE_INTERNAL, "", place_of(m, at),
-        "this program should have been refused: please report it",
-        "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
-        (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
-        vyre_stmt_info_of((vyre_stmt_op)stmts[at].op)->name,
-        (unsigned long long)vyre_ref_number(m, b), place_of(m, other).line,
-        vyre_stmt_info_of((vyre_stmt_op)stmts[other].op)->name);
+    return vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
+                        "this program should have been refused: please report it",
+                        "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
+                        (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
+                        vyre_stmt_info_of((vyre_stmt_op)stmts[at].op)->name,
+                        (unsigned long long)vyre_ref_number(m, b), place_of(m, other).line,
+                        vyre_stmt_info_of((vyre_stmt_op)stmts[other].op)->name);
 }
 
 static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
@@ -198,8 +197,7 @@ static vyre_status trap(vyre_ref_machine *m, vyre_ref_lane *lane, uint64_t addre
 static void enter_call(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt_node *s) {
     const vyre_fn_node *fn = &m->program->fns[s->fn];
     for (uint32_t i = 0; i < s->arg_count; i++) {
-        lane->slots[fn->first_var + i] =
-            vyre_ref_operand(m, s, m->program->args[s->first_arg + i]);
+        lane->slots[fn->first_var + i] = vyre_ref_operand(m, s, m->program->args[s->first_arg + i]);
     }
     lane->calls[lane->depth++] = lane->pc;
     lane->pc = fn->begin;
@@ -328,9 +326,7 @@ static vyre_status step(vyre_ref_machine *m, vyre_ref_lane *lane) {
     case VYRE_STMT_BROADCAST: return park(m, lane);
     case VYRE_STMT_BLOCK:
     case VYRE_STMT_REGION:
-    case VYRE_STMT_INDIRECT_DISPATCH: /* the caller has read the grid from it */
-        lane->pc++;
-        break;
+    case VYRE_STMT_INDIRECT_DISPATCH: /* the caller has read the grid from it */ lane->pc++; break;
     case VYRE_STMT_COUNT: break;
     }
     return status;

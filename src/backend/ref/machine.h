@@ -24,7 +24,7 @@ typedef enum vyre_ref_state {
 typedef struct vyre_ref_transfer {
     uint8_t *bytes; /* captured at begin; NULL: none pending */
     size_t size;
-    size_t offset; /* in the destination */
+    size_t offset;  /* in the destination */
     vyre_decl decl; /* the destination */
 } vyre_ref_transfer;
 

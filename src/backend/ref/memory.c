@@ -1,6 +1,6 @@
 /* Memory: elements, atomics, async copies, collectives on one rank. Lanes run one statement at a
- * time, so every access is sequentially consistent, and an atomic is a load and a store. Every index
- * is checked: a load out of bounds gives 0, a store or an atomic there does nothing. */
+ * time, so every access is sequentially consistent, and an atomic is a load and a store. Every
+ * index is checked: a load out of bounds gives 0, a store or an atomic there does nothing. */
 #include "backend/ref/convert.h"
 #include "backend/ref/machine.h"
 

@@ -1,9 +1,9 @@
 /* Races. Each element of a memory that lanes share and may write has a shadow: for reads, stores
  * and atomics of the current interval, the first two different lanes that did it. Two are enough to
- * tell exactly whether some *other* lane did: of two different lanes at least one is another one. So
- * every access is judged against all earlier ones of its interval in constant time, and nothing is
- * missed or made up. An interval is a number; a shadow of an older one counts as empty, so barriers
- * cost nothing.
+ * tell exactly whether some *other* lane did: of two different lanes at least one is another one.
+ * So every access is judged against all earlier ones of its interval in constant time, and nothing
+ * is missed or made up. An interval is a number; a shadow of an older one counts as empty, so
+ * barriers cost nothing.
  *
  * An element's race is found harmless at first (stores of one value) and may turn harmful later in
  * the interval; it then moves from one report to another. Reports are kept per pair of statements,
@@ -12,8 +12,8 @@
  * Cost: 72 bytes per element. `in` buffers have no shadow: nobody writes them. */
 #include "backend/ref/machine.h"
 
-#define NOBODY      UINT32_MAX
-#define NOT_STORED  UINT32_MAX /* no room for the report */
+#define NOBODY     UINT32_MAX
+#define NOT_STORED UINT32_MAX /* no room for the report */
 
 typedef struct visit {
     uint32_t lane;
@@ -73,8 +73,9 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
     uint32_t i = 0;
     for (; i < m->result.races_stored; i++) {
         const vyre_race *r = &races[i];
-        if (r->decl == race->decl && r->stmt[0] == race->stmt[0] && r->stmt[1] == race->stmt[1] &&
-            r->kind == race->kind && r->harmless == race->harmless) {
+        if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
+            r->first_writes == race->first_writes && r->second_writes == race->second_writes &&
+            r->harmless == race->harmless) {
             return i;
         }
     }
@@ -116,20 +117,17 @@ static const visit *other(const visit visits[2], uint32_t lane) {
     return NULL;
 }
 
-static void judge(vyre_ref_machine *m, shadow *s, vyre_race race, vyre_ref_touch touch, visit now,
+/* Judges what a lane does now against what others did before in one way. */
+static void judge(vyre_ref_machine *m, shadow *s, vyre_race race, vyre_ref_touch touch,
                   vyre_ref_touch before) {
-    const visit *then = other(s->visits[before], now.lane);
-    if (!then) {
+    const visit *earlier = other(s->visits[before], (uint32_t)race.second_lane);
+    if (!earlier) {
         return;
     }
-    bool reads = touch == VYRE_REF_READ || before == VYRE_REF_READ;
-    bool swap = reads ? before == VYRE_REF_READ : then->stmt < now.stmt;
-    visit a = swap ? *then : now, b = swap ? now : *then;
-    race.kind = reads ? VYRE_RACE_READ_WRITE : VYRE_RACE_WRITE_WRITE;
-    race.stmt[0] = a.stmt;
-    race.stmt[1] = b.stmt;
-    race.lane[0] = a.lane;
-    race.lane[1] = b.lane;
+    race.first = earlier->stmt;
+    race.first_lane = earlier->lane;
+    race.first_writes = before != VYRE_REF_READ;
+    race.second_writes = touch != VYRE_REF_READ;
     race.harmless = touch == VYRE_REF_WRITE && before == VYRE_REF_WRITE && !s->mixed;
     found(m, s, &race);
 }
@@ -160,14 +158,14 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
         s->stored = true;
     }
     visit now = {.lane = (uint32_t)vyre_ref_number(m, lane), .stmt = lane->pc};
-    vyre_race race = {.decl = decl, .element = index};
+    vyre_race race = {.decl = decl, .element = index, .second = now.stmt, .second_lane = now.lane};
     if (touch != VYRE_REF_READ) {
-        judge(m, s, race, touch, now, VYRE_REF_READ);
+        judge(m, s, race, touch, VYRE_REF_READ);
     }
     if (touch != VYRE_REF_ATOMIC) {
-        judge(m, s, race, touch, now, VYRE_REF_ATOMIC);
+        judge(m, s, race, touch, VYRE_REF_ATOMIC);
     }
-    judge(m, s, race, touch, now, VYRE_REF_WRITE);
+    judge(m, s, race, touch, VYRE_REF_WRITE);
     remember(s->visits[touch], now);
 }
 
