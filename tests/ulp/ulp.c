@@ -258,7 +258,7 @@ static double per_unit(double value) {
     return value;
 }
 
-static void walk_one(tally *t, const function *f, float x) {
+static float walk_one(tally *t, const function *f, float x) {
     float result = f->f(x);
     double truth = f->fast((double)x);
     double error = fabs((double)result - truth) * per_unit(truth);
@@ -270,24 +270,25 @@ static void walk_one(tally *t, const function *f, float x) {
     } else {
         note(t, x, 0.0f, result, error <= LIMIT ? error : 0.0);
     }
+    return result;
 }
 
 static void walk_all(tally *t, const function *f) {
     for (uint32_t u = 0; u < SIGN; u++) {
         float x = from_bits(u);
-        walk_one(t, f, x);
+        float result = walk_one(t, f, x);
         if (f->symmetry == NO_SYMMETRY) {
             walk_one(t, f, -x);
             continue;
         }
-        float mirrored = f->f(-x), wanted = f->symmetry == ODD ? -f->f(x) : f->f(x);
+        float mirrored = f->f(-x), wanted = f->symmetry == ODD ? -result : result;
         bool same = to_bits(mirrored) == to_bits(wanted) || (isnan(mirrored) && isnan(wanted));
         note(t, -x, 0.0f, mirrored, same ? 0.0 : INFINITY);
     }
 }
 
 /* Whether the function is among the names given; no names are all. */
-static bool wanted(const char *name, int count, char **names) {
+static bool selected(const char *name, int count, char **names) {
     for (int i = 0; i < count; i++)
         if (!strcmp(names[i], name))
             return true;
@@ -324,7 +325,7 @@ int main(int argc, char **argv) {
     for (size_t k = 0; k < COUNT(functions); k++) {
         const function *f = &functions[k];
         tally t = {.name = f->name};
-        if (!wanted(f->name, argc - i, argv + i))
+        if (!selected(f->name, argc - i, argv + i))
             continue;
         if (exhaustive)
             walk_all(&t, f);
@@ -334,7 +335,7 @@ int main(int argc, char **argv) {
         count += t.count;
         failures += t.failures;
     }
-    if (!exhaustive && wanted("pow", argc - i, argv + i)) {
+    if (!exhaustive && selected("pow", argc - i, argv + i)) {
         tally t = {.name = "pow"};
         sample_pow(&t, samples, &state);
         report(&t);
