@@ -93,13 +93,17 @@ static uint64_t saturate(double value, int width, bool is_signed) {
     return is_signed ? (uint64_t)(int64_t)value : (uint64_t)value;
 }
 
+static uint32_t sign_extended(uint32_t bits, uint32_t sign) {
+    return (bits ^ sign) - sign;
+}
+
 /* Keeps the low bits of a 64-bit two's complement number as the type's value. */
 static uint64_t keep(vyre_type to, uint64_t bits) {
     switch (to) {
     case VYRE_U8: return (uint8_t)bits;
-    case VYRE_I8: return (uint32_t)(int32_t)(int8_t)(uint8_t)bits;
+    case VYRE_I8: return sign_extended((uint8_t)bits, 0x80);
     case VYRE_U16: return (uint16_t)bits;
-    case VYRE_I16: return (uint32_t)(int32_t)(int16_t)(uint16_t)bits;
+    case VYRE_I16: return sign_extended((uint16_t)bits, 0x8000);
     case VYRE_U32:
     case VYRE_I32: return (uint32_t)bits;
     case VYRE_U64:

@@ -1,17 +1,20 @@
 /* What a dispatch needs before its first step: values of consts, sizes of arrays, a slot for each
  * variable and loop, the pairs of async begin and wait, and the memory of the lanes that exist at
  * once. There is no recursion, so every variable of every function has one fixed slot per lane. */
+#include <string.h>
+
 #include "backend/ref/machine.h"
 #include "base/checked.h"
 #include "base/intern.h"
 
 /* Sizes are exact integers, whatever the types of their parts. */
 static bool exact_leaf(const vyre_ref_machine *m, const vyre_expr_node *e, int64_t *out) {
+    uint8_t type = e->op == VYRE_EXPR_REF ? m->program->decls[e->ref].type : e->type;
     uint64_t bits = e->op == VYRE_EXPR_LEN   ? m->arrays[e->ref].count
                     : e->op == VYRE_EXPR_REF ? m->scalars[e->ref]
                                              : e->u.bits;
-    *out = e->type == VYRE_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits;
-    return vyre_type_is_integer((vyre_type)e->type) && (e->type != VYRE_U64 || *out >= 0);
+    *out = type == VYRE_I32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+    return vyre_type_is_integer((vyre_type)type) && (type != VYRE_U64 || *out >= 0);
 }
 
 static bool exact_op(uint8_t op, int64_t a, int64_t b, int64_t *out) {

@@ -10,6 +10,7 @@
  * that mix groups. A team takes turns in rounds over a list of lanes that can run; an order decides
  * how the list is arranged and how many statements a turn has. */
 #include <fenv.h>
+#include <string.h>
 #include <time.h>
 
 #include "backend/ref/machine.h"

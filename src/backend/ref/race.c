@@ -91,8 +91,8 @@ static void found(vyre_ref_machine *m, shadow *s, const vyre_race *race) {
         if (!s->harmless || race->harmless) {
             return; /* reported already, and nothing worse */
         }
-        m->result.races--;
-        m->result.harmless_races--;
+        m->result.race_count--;
+        m->result.harmless_race_count--;
         if (s->report != NOT_STORED) {
             m->args->races[s->report].count--;
         }
@@ -100,8 +100,8 @@ static void found(vyre_ref_machine *m, shadow *s, const vyre_race *race) {
     s->raced = true;
     s->harmless = race->harmless;
     s->report = report_of(m, race);
-    m->result.races++;
-    m->result.harmless_races += race->harmless;
+    m->result.race_count++;
+    m->result.harmless_race_count += race->harmless;
     if (s->report != NOT_STORED) {
         m->args->races[s->report].count++;
     }

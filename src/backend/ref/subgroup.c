@@ -7,6 +7,8 @@
  *   what it has                otherwise,
  * and is present after it if either was. Place 0 then holds the result for every lane. For integers
  * the order does not matter; for floats it is part of the language. */
+#include <string.h>
+
 #include "backend/ref/machine.h"
 
 static vyre_expr_op operator_of(vyre_subgroup_op op) {
