@@ -14,33 +14,30 @@ static const char *const spellings[] = {
 #define VYRE_TOKEN(NAME, spelling, op) spelling,
     VYRE_TOKENS(VYRE_TOKEN)
 #undef VYRE_TOKEN
-    "name", "number", "number", "string", "end",
+        "name",
+    "number",
+    "number",
+    "string",
+    "end",
 };
 
 static const struct reserved {
     const char *text;
     uint8_t word, sub;
 } reserved[] = {
-    {"program", VYRE_WORD_KEY, VYRE_KEY_PROGRAM},
-    {"elements", VYRE_WORD_KEY, VYRE_KEY_ELEMENTS},
-    {"grid", VYRE_WORD_KEY, VYRE_KEY_GRID},
-    {"fn", VYRE_WORD_KEY, VYRE_KEY_FN},
-    {"step", VYRE_WORD_KEY, VYRE_KEY_STEP},
-    {"true", VYRE_WORD_KEY, VYRE_KEY_TRUE},
-    {"false", VYRE_WORD_KEY, VYRE_KEY_FALSE},
-    {"in", VYRE_WORD_ROLE, VYRE_IN},
-    {"inout", VYRE_WORD_ROLE, VYRE_INOUT},
-    {"out", VYRE_WORD_ROLE, VYRE_OUT},
-    {"scratch", VYRE_WORD_ROLE, VYRE_SCRATCH},
-    {"workgroup", VYRE_WORD_ROLE, VYRE_WORKGROUP},
-    {"private", VYRE_WORD_ROLE, VYRE_PRIVATE},
-    {"param", VYRE_WORD_ROLE, VYRE_PARAM},
+    {"program", VYRE_WORD_KEY, VYRE_KEY_PROGRAM}, {"elements", VYRE_WORD_KEY, VYRE_KEY_ELEMENTS},
+    {"grid", VYRE_WORD_KEY, VYRE_KEY_GRID},       {"fn", VYRE_WORD_KEY, VYRE_KEY_FN},
+    {"step", VYRE_WORD_KEY, VYRE_KEY_STEP},       {"true", VYRE_WORD_KEY, VYRE_KEY_TRUE},
+    {"false", VYRE_WORD_KEY, VYRE_KEY_FALSE},     {"in", VYRE_WORD_ROLE, VYRE_IN},
+    {"inout", VYRE_WORD_ROLE, VYRE_INOUT},        {"out", VYRE_WORD_ROLE, VYRE_OUT},
+    {"scratch", VYRE_WORD_ROLE, VYRE_SCRATCH},    {"workgroup", VYRE_WORD_ROLE, VYRE_WORKGROUP},
+    {"private", VYRE_WORD_ROLE, VYRE_PRIVATE},    {"param", VYRE_WORD_ROLE, VYRE_PARAM},
     {"const", VYRE_WORD_ROLE, VYRE_CONST},
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects)                                     \
     {spelling, VYRE_WORD_STMT, VYRE_STMT_##NAME},
-#define VYRE_BUILTIN(NAME, spelling, axes) {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
+#define VYRE_BUILTIN(NAME, spelling, axes)  {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
 #define VYRE_ATOMIC(NAME, spelling, floats) {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
 #define VYRE_SUBGROUP(NAME, spelling, operands)                                                    \
     {spelling, VYRE_WORD_SUBGROUP, VYRE_SUBGROUP_##NAME},
@@ -61,6 +58,15 @@ static bool is_name_char(char c) {
 
 const char *vyre_token_spelling(uint8_t kind) {
     return spellings[kind];
+}
+
+uint8_t vyre_token_operator(uint8_t kind) {
+    static const uint8_t operators[] = {
+#define VYRE_TOKEN(NAME, spelling, op) VYRE_EXPR_##op,
+        VYRE_TOKENS(VYRE_TOKEN)
+#undef VYRE_TOKEN
+    };
+    return operators[kind];
 }
 
 vyre_place vyre_source_place(const vyre_source *s, uint32_t first, uint32_t last) {
@@ -137,8 +143,8 @@ static bool scan_bytes(vyre_source *s) {
         unsigned char c = text[at];
         uint32_t step = c < 0x80 ? 1 : utf8_length(text + at, s->length - at);
         if (step == 0) {
-            vyre_source_error(s, "V200", place_of(s, s->lines.count - 1, at, at + 1), "save the file as UTF-8",
-                              "byte 0x%02x is not valid UTF-8", c);
+            vyre_source_error(s, "V200", place_of(s, s->lines.count - 1, at, at + 1),
+                              "save the file as UTF-8", "byte 0x%02x is not valid UTF-8", c);
             return false;
         }
         if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f) {
@@ -364,14 +370,12 @@ static void scan_tokens(vyre_source *s) {
             return;
         }
     }
-    vyre_token end = {
-        .kind = VYRE_TOKEN_END, .begin = s->length, .end = s->length, .line = c.line};
+    vyre_token end = {.kind = VYRE_TOKEN_END, .begin = s->length, .end = s->length, .line = c.line};
     s->out_of_memory |= !vyre_vec_push(&s->allocator, &s->tokens, end);
     if (s->open.count && s->errors == 0) {
         uint32_t index = s->open.data[s->open.count - 1];
-        vyre_source_error(s, "V207", vyre_source_place(s, index, index),
-                          "close it, or delete it", "this `%s` is never closed",
-                          spellings[s->tokens.data[index].kind]);
+        vyre_source_error(s, "V207", vyre_source_place(s, index, index), "close it, or delete it",
+                          "this `%s` is never closed", spellings[s->tokens.data[index].kind]);
     }
 }
 

@@ -94,12 +94,12 @@ enum {
 
 typedef struct vyre_token {
     uint8_t kind;
-    uint8_t word; /* NAME: VYRE_WORD_* */
-    uint8_t sub;  /* NAME: which */
-    bool broken;  /* a number that was reported already */
+    uint8_t word;        /* NAME: VYRE_WORD_* */
+    uint8_t sub;         /* NAME: which */
+    bool broken;         /* a number that was reported already */
     uint32_t begin, end; /* bytes */
     uint32_t line;       /* from 0 */
-    uint32_t value; /* NAME: interned number; bracket: token of its partner; else unused */
+    uint32_t value;      /* NAME: interned number; bracket: token of its partner; else unused */
 } vyre_token;
 
 typedef struct vyre_comment {
@@ -150,6 +150,8 @@ static inline const char *vyre_source_name(const vyre_source *source, uint32_t n
     return vyre_intern_text(&source->names, name);
 }
 const char *vyre_token_spelling(uint8_t kind);
+/* The vyre_expr_op of a binary operator or of `op=`; VYRE_EXPR_COUNT for other punctuation. */
+uint8_t vyre_token_operator(uint8_t kind);
 
 /* Numbers. The value of a literal token as the bits of a type. Unsigned types take the magnitude
  * only; hexadecimal and binary digits give signed types their bit pattern. */

@@ -106,8 +106,8 @@ const char *vyre_literal_check(const char *text, uint32_t length, bool *out_floa
     }
     uint32_t end = n.exponent ? n.suffix : n.digits_end;
     if (!underscores_fine(text, n.digits, n.digits_end, n.base) ||
-        (n.exponent && !underscores_fine(text, n.exponent + !is_digit(text[n.exponent], 10), end,
-                                         10))) {
+        (n.exponent &&
+         !underscores_fine(text, n.exponent + !is_digit(text[n.exponent], 10), end, 10))) {
         return "has an underscore that is not between digits";
     }
     if (n.suffix != length && suffix == VYRE_VOID) {

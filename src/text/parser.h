@@ -30,37 +30,33 @@ enum {
 
 typedef struct vyre_node {
     uint8_t op;
-    uint8_t sub;   /* BUILTIN, CAST, ATOMIC, SUBGROUP: which */
-    uint8_t axis;  /* BUILTIN: axis; ATOMIC: vyre_ordering */
-    uint8_t type;  /* VYRE_VOID: all literals below it lack a type, the context decides */
-    uint8_t group; /* common type of the operands that must agree */
-    uint8_t want;  /* type that the context asks for, or VYRE_VOID */
-    bool fraction; /* without a context it is f32, not u32 */
-    bool negative; /* LITERAL: a minus stands directly before it */
-    bool bound;    /* LOAD: an effect to the right comes before its use, so a let keeps it */
+    uint8_t sub;    /* BUILTIN, CAST, ATOMIC, SUBGROUP: which */
+    uint8_t axis;   /* BUILTIN: axis; ATOMIC: vyre_ordering */
+    uint8_t type;   /* VYRE_VOID: all literals below it lack a type, the context decides */
+    uint8_t group;  /* common type of the operands that must agree */
+    uint8_t want;   /* type that the context asks for, or VYRE_VOID */
+    bool fraction;  /* without a context it is f32, not u32 */
+    bool negative;  /* LITERAL: a minus stands directly before it */
+    bool bound;     /* LOAD: an effect to the right comes before its use, so a let keeps it */
     uint8_t refuse; /* VYRE_REFUSE_*: why no effect may stand here */
     uint16_t height;
-    uint32_t ref; /* VAR: symbol; REF, LEN, LOAD, ATOMIC: symbol; CALL: function; AGAIN: node */
+    uint32_t ref; /* VAR: symbol; REF, LEN, LOAD, ATOMIC: symbol; CALL: item; AGAIN: node */
     uint32_t first_kid, kid_count;
     uint32_t first, last; /* tokens */
     uint32_t cap;         /* the node whose statement evaluates it */
     vyre_expr handle;
 } vyre_node;
 
-enum {
-    VYRE_REFUSE_NOTHING,
-    VYRE_REFUSE_LOGIC,
-    VYRE_REFUSE_WHILE,
-    VYRE_REFUSE_CONSTANT
-};
+enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LOGIC, VYRE_REFUSE_WHILE, VYRE_REFUSE_CONSTANT };
 
 typedef struct vyre_symbol {
     uint32_t name;
-    uint8_t kind; /* VYRE_SYMBOL_* */
-    uint8_t sub;  /* DECL: vyre_role; VAR: vyre_var_kind */
-    uint8_t type; /* element, value, result */
-    uint32_t handle; /* vyre_decl, vyre_var, vyre_fn */
+    uint8_t kind;    /* VYRE_SYMBOL_* */
+    uint8_t sub;     /* DECL: vyre_role; VAR: vyre_var_kind */
+    uint8_t type;    /* element, value, result */
+    uint32_t handle; /* DECL: vyre_decl; VAR: vyre_var; FN: item */
     uint32_t token;
+    uint32_t item;     /* DECL, FN */
     uint32_t previous; /* what the name meant before: not NONE only after an error */
 } vyre_symbol;
 
@@ -72,11 +68,14 @@ typedef struct vyre_item {
     uint32_t symbol;
     uint32_t rest; /* declaration: the token behind its type; function: behind its result */
     uint8_t access;
-    bool broken;   /* reported; there is nothing more to parse */
+    bool broken; /* reported; there is nothing more to parse */
     bool function;
     bool opaque;
-    uint8_t state;     /* const: 0 waiting, 1 being resolved, 2 done */
+    uint8_t state;  /* const: 0 waiting, 1 being resolved, 2 done */
+    uint8_t result; /* function: type of its value, VYRE_VOID for none */
+    vyre_fn fn;
     uint32_t first_arg, arg_count; /* function: in vyre_parser.args */
+    uint32_t body;                 /* function: its brace */
 } vyre_item;
 
 typedef struct vyre_argument {
@@ -86,10 +85,10 @@ typedef struct vyre_argument {
 
 /* A statement list that is open. */
 typedef struct vyre_open {
-    uint8_t op;         /* vyre_stmt_op, VYRE_STMT_COUNT for the body itself */
-    uint32_t ends;      /* END statements that its brace stands for: else if nests */
-    uint32_t symbols;   /* symbols visible before it */
-    uint32_t depth;     /* nesting of statements inside */
+    uint8_t op;       /* vyre_stmt_op, VYRE_STMT_COUNT for the body itself */
+    uint32_t ends;    /* END statements that its brace stands for: else if nests */
+    uint32_t symbols; /* symbols visible before it */
+    uint32_t depth;   /* nesting of statements inside */
 } vyre_open;
 
 typedef struct vyre_frame {
@@ -123,10 +122,10 @@ typedef struct vyre_parser {
     VYRE_VEC(vyre_frame) frames;
     VYRE_VEC(vyre_open) open;
 
-    bool exact;           /* sizes and clauses: literals are exact integers */
+    bool exact; /* sizes and clauses: literals are exact integers */
     bool in_function;
-    uint8_t result;       /* type of the function at hand */
-    uint32_t direct;      /* this effect node binds direct_name itself; NONE: none does */
+    uint8_t result;          /* type of the function at hand */
+    uint32_t direct;         /* this effect node binds direct_name itself; NONE: none does */
     const char *direct_name; /* NULL: its value is not used */
     vyre_var direct_var;
 } vyre_parser;
@@ -180,10 +179,26 @@ static inline vyre_expr vyre_parser_handle(const vyre_parser *p, uint32_t node) 
 /* An expression that is typed by `want`, elaborated and built; exact ones see only declarations. */
 vyre_expr vyre_parser_value(vyre_parser *p, uint8_t want, uint8_t refuse, uint32_t *out_node);
 
-/* statement.c: the list between the brace and its partner. */
+/* statement.c, assign.c, listed.c: a statement whose first token is at the cursor. */
+void vyre_parser_let(vyre_parser *p);
+void vyre_parser_assign(vyre_parser *p);
+void vyre_parser_store(vyre_parser *p);
+void vyre_parser_effect(vyre_parser *p); /* an atomic or a call on its own */
+void vyre_parser_listed(vyre_parser *p);
+/* Parts of statements; each reports what is missing and then gives false. */
+bool vyre_parser_ordering(vyre_parser *p, vyre_ordering *out);
+bool vyre_parser_string(vyre_parser *p, char room[VYRE_LIMIT_NAME + 1]);
+/* An expression that is asked for a type, not yet elaborated. */
+bool vyre_parser_part(vyre_parser *p, uint8_t want, uint32_t *out_node);
+bool vyre_parser_check_value_type(vyre_parser *p, vyre_type type, uint32_t token, const char *what);
+void vyre_parser_at(vyre_parser *p, uint32_t first, uint32_t last); /* place of builder calls */
+const char *vyre_parser_name(const vyre_parser *p, uint32_t token);
+vyre_decl vyre_parser_decl(const vyre_parser *p, uint32_t symbol);
+
+/* The list between the brace and its partner. */
 void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);
 
-/* declare.c */
-void vyre_parser_program(vyre_parser *p);
+/* declare.c: everything at the top level of the braces but statements. */
+void vyre_parser_declarations(vyre_parser *p, uint32_t brace);
 
 #endif
