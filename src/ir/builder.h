@@ -1,0 +1,17 @@
+/* Parts of the builder that only the library uses. */
+#ifndef VYRE_SRC_IR_BUILDER_H
+#define VYRE_SRC_IR_BUILDER_H
+
+#include "vyre/ir.h"
+
+enum {
+    /* Deeper than the validator allows in sources (VYRE_LIMIT_EXPR_DEPTH), so that passes have
+     * room; bounds a stack frame of the builder. */
+    VYRE_BUILDER_EXPR_DEPTH = 512
+};
+
+/* Makes all expression handles invalid and reuses their memory. For callers that build statement by
+ * statement and never use an expression twice. */
+void vyre_builder_forget_exprs(vyre_builder *builder);
+
+#endif
