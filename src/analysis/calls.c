@@ -23,25 +23,30 @@ static vyre_stmt body_end(const vyre_program_view *p, uint32_t body) {
 
 /* Adds an expanded callee to the body that calls it. */
 static void account(vyre_calls *calls, uint32_t body, vyre_fn callee) {
-    if (!vyre_add_u64(calls->inlined[body], calls->inlined[callee], &calls->inlined[body]))
+    if (!vyre_add_u64(calls->inlined[body], calls->inlined[callee], &calls->inlined[body])) {
         calls->inlined[body] = UINT64_MAX;
-    if (calls->depth[body] < calls->depth[callee] + 1)
+    }
+    if (calls->depth[body] < calls->depth[callee] + 1) {
         calls->depth[body] = calls->depth[callee] + 1;
+    }
 }
 
 static bool search(vyre_calls *calls, const vyre_program_view *p, uint32_t root, uint8_t *state,
                    uint32_t *ordered, frames *stack, const vyre_allocator *a) {
-    if (state[root] != UNSEEN)
+    if (state[root] != UNSEEN) {
         return true;
+    }
     state[root] = OPEN;
-    if (!vyre_vec_push(a, stack, (frame){root, body_begin(p, root)}))
+    if (!vyre_vec_push(a, stack, (frame){root, body_begin(p, root)})) {
         return false;
+    }
     while (stack->count != 0) {
         frame *top = &stack->data[stack->count - 1];
         if (top->at == body_end(p, top->body)) {
             state[top->body] = DONE;
-            if (top->body < p->fn_count)
+            if (top->body < p->fn_count) {
                 calls->order[(*ordered)++] = top->body;
+            }
             stack->count--;
             continue;
         }
@@ -49,17 +54,20 @@ static bool search(vyre_calls *calls, const vyre_program_view *p, uint32_t root,
         if (stmt->op == VYRE_STMT_CALL) {
             if (state[stmt->fn] == UNSEEN) {
                 state[stmt->fn] = OPEN;
-                if (!vyre_vec_push(a, stack, (frame){stmt->fn, body_begin(p, stmt->fn)}))
+                if (!vyre_vec_push(a, stack, (frame){stmt->fn, body_begin(p, stmt->fn)})) {
                     return false;
+                }
                 continue; /* comes back to this call when the callee is done */
             }
-            if (state[stmt->fn] == DONE)
+            if (state[stmt->fn] == DONE) {
                 account(calls, top->body, stmt->fn);
-            else if (calls->cycle == VYRE_NONE)
+            } else if (calls->cycle == VYRE_NONE) {
                 calls->cycle = top->at;
+            }
         }
-        if (calls->inlined[top->body] != UINT64_MAX)
+        if (calls->inlined[top->body] != UINT64_MAX) {
             calls->inlined[top->body]++;
+        }
         top->at++;
     }
     return true;
@@ -77,12 +85,14 @@ vyre_status vyre_calls_init(vyre_calls *calls, const vyre_program *program,
     frames stack = {0};
     bool ok = calls->order && calls->inlined && calls->depth && state;
     uint32_t ordered = 0;
-    for (uint32_t body = 0; ok && body < bodies; body++)
+    for (uint32_t body = 0; ok && body < bodies; body++) {
         ok = search(calls, p, body, state, &ordered, &stack, a);
+    }
     vyre_vec_free(a, &stack);
     vyre_free(a, state, bodies, sizeof *state);
-    if (!ok)
+    if (!ok) {
         vyre_calls_finish(calls, a);
+    }
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 

@@ -12,7 +12,7 @@
 
 enum { READS, WRITES, ATOMICS, SETS };
 
-struct vyre_effects {
+struct vyre_effect_map {
     vyre_allocator allocator;
     const vyre_program_view *program;
     uint32_t words;        /* of one set */
@@ -21,7 +21,7 @@ struct vyre_effects {
     vyre_stmt *deliveries; /* per statement: the begin of an async wait; NULL if there are none */
 };
 
-static uint64_t *fn_set(const vyre_effects *e, vyre_fn fn, uint32_t set) {
+static uint64_t *fn_set(const vyre_effect_map *e, vyre_fn fn, uint32_t set) {
     return e->sets + ((size_t)fn * SETS + set) * e->words;
 }
 
@@ -38,17 +38,17 @@ static uint32_t own_waits(vyre_stmt_op op) {
     }
 }
 
-uint32_t vyre_effects_fn_waits(const vyre_effects *effects, vyre_fn fn) {
+uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn) {
     return effects->waits[fn];
 }
 
-uint32_t vyre_effects_waits(const vyre_effects *effects, vyre_stmt stmt) {
+uint32_t vyre_effects_waits(const vyre_effect_map *effects, vyre_stmt stmt) {
     const vyre_stmt_node *node = &effects->program->stmts[stmt];
     return node->op == VYRE_STMT_CALL ? effects->waits[node->fn]
                                       : own_waits((vyre_stmt_op)node->op);
 }
 
-static void visit_callee(const vyre_effects *e, vyre_fn fn, vyre_effect_fn visit, void *user) {
+static void visit_callee(const vyre_effect_map *e, vyre_fn fn, vyre_effect_fn visit, void *user) {
     const uint64_t *reads = fn_set(e, fn, READS), *writes = fn_set(e, fn, WRITES);
     const uint64_t *atomics = fn_set(e, fn, ATOMICS);
     for (uint32_t word = 0; word < e->words; word++) {
@@ -64,13 +64,15 @@ static void visit_callee(const vyre_effects *e, vyre_fn fn, vyre_effect_fn visit
     }
 }
 
-void vyre_effects_of(const vyre_effects *effects, vyre_stmt stmt, vyre_effect_fn visit,
+void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect_fn visit,
                      void *user) {
     const vyre_program_view *p = effects->program;
     const vyre_stmt_node *node = &p->stmts[stmt];
-    for (vyre_expr expr = node->first_expr; expr < node->end_expr; expr++)
-        if (p->exprs[expr].op == VYRE_EXPR_LOAD)
+    for (vyre_expr expr = node->first_expr; expr < node->end_expr; expr++) {
+        if (p->exprs[expr].op == VYRE_EXPR_LOAD) {
             visit(user, p->exprs[expr].ref, VYRE_EFFECT_READ, expr);
+        }
+    }
     switch ((uint32_t)node->op) {
     case VYRE_STMT_STORE: visit(user, node->decl, VYRE_EFFECT_WRITE, VYRE_NONE); break;
     case VYRE_STMT_ATOMIC:
@@ -82,8 +84,9 @@ void vyre_effects_of(const vyre_effects *effects, vyre_stmt stmt, vyre_effect_fn
     case VYRE_STMT_ASYNC_STORE:
     case VYRE_STMT_INDIRECT_DISPATCH: visit(user, node->decl, VYRE_EFFECT_READ, VYRE_NONE); break;
     case VYRE_STMT_ASYNC_WAIT:
-        if (effects->deliveries[stmt] != VYRE_NONE)
+        if (effects->deliveries[stmt] != VYRE_NONE) {
             visit(user, p->stmts[effects->deliveries[stmt]].decl2, VYRE_EFFECT_WRITE, VYRE_NONE);
+        }
         break;
     case VYRE_STMT_ALL_REDUCE:
     case VYRE_STMT_BROADCAST:
@@ -105,15 +108,18 @@ static void set_bit(uint64_t *set, vyre_decl decl) {
 static void collect_one(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
     vyre_effect_sets *sets = user;
     (void)load;
-    if (effect & VYRE_EFFECT_READ)
+    if (effect & VYRE_EFFECT_READ) {
         set_bit(sets->reads, decl);
-    if (effect & VYRE_EFFECT_WRITE)
+    }
+    if (effect & VYRE_EFFECT_WRITE) {
         set_bit(sets->writes, decl);
-    if (effect & VYRE_EFFECT_ATOMIC)
+    }
+    if (effect & VYRE_EFFECT_ATOMIC) {
         set_bit(sets->atomics, decl);
+    }
 }
 
-void vyre_effects_collect(const vyre_effects *effects, vyre_stmt first, vyre_stmt end,
+void vyre_effects_collect(const vyre_effect_map *effects, vyre_stmt first, vyre_stmt end,
                           vyre_effect_sets *sets) {
     for (vyre_stmt stmt = first; stmt < end; stmt++) {
         vyre_effects_of(effects, stmt, collect_one, sets);
@@ -121,7 +127,7 @@ void vyre_effects_collect(const vyre_effects *effects, vyre_stmt first, vyre_stm
     }
 }
 
-static void summarise(vyre_effects *e, vyre_fn fn) {
+static void summarise(vyre_effect_map *e, vyre_fn fn) {
     const vyre_fn_node *node = &e->program->fns[fn];
     vyre_effect_sets sets = {.reads = fn_set(e, fn, READS),
                              .writes = fn_set(e, fn, WRITES),
@@ -129,10 +135,12 @@ static void summarise(vyre_effects *e, vyre_fn fn) {
                              .words = e->words};
     if (node->opaque) {
         const vyre_decl *declared = e->program->args + node->first_effect;
-        for (uint32_t i = 0; i < node->reads; i++)
+        for (uint32_t i = 0; i < node->reads; i++) {
             set_bit(sets.reads, declared[i]);
-        for (uint32_t i = 0; i < node->writes; i++)
+        }
+        for (uint32_t i = 0; i < node->writes; i++) {
             set_bit(sets.writes, declared[node->reads + i]);
+        }
     } else {
         vyre_effects_collect(e, node->begin, node->end, &sets);
         e->waits[fn] = sets.waits;
@@ -140,13 +148,14 @@ static void summarise(vyre_effects *e, vyre_fn fn) {
 }
 
 /* Finds the begin of each wait; a wait without one, or a begin after it, stays VYRE_NONE. */
-static vyre_status match_deliveries(vyre_effects *e) {
+static vyre_status match_deliveries(vyre_effect_map *e) {
     const vyre_program_view *p = e->program;
     const uint64_t begins = UINT64_C(1) << VYRE_STMT_ASYNC_LOAD | UINT64_C(1)
                                                                       << VYRE_STMT_ASYNC_STORE;
     e->deliveries = vyre_alloc(&e->allocator, p->stmt_count, sizeof *e->deliveries);
-    if (!e->deliveries)
+    if (!e->deliveries) {
         return VYRE_OUT_OF_MEMORY;
+    }
     vyre_intern tags;
     VYRE_VEC(vyre_stmt) begin_of = {0};
     vyre_intern_init(&tags, &e->allocator);
@@ -157,12 +166,14 @@ static vyre_status match_deliveries(vyre_effects *e) {
         if (begins >> node->op & 1) {
             const uint32_t tag = vyre_intern_add(&tags, node->text, strlen(node->text));
             ok = tag != VYRE_INTERN_NONE;
-            if (ok && tag == begin_of.count)
+            if (ok && tag == begin_of.count) {
                 ok = vyre_vec_push(&e->allocator, &begin_of, stmt);
+            }
         } else if (node->op == VYRE_STMT_ASYNC_WAIT) {
             const uint32_t tag = vyre_intern_find(&tags, node->text, strlen(node->text));
-            if (tag != VYRE_INTERN_NONE)
+            if (tag != VYRE_INTERN_NONE) {
                 e->deliveries[stmt] = begin_of.data[tag];
+            }
         }
     }
     vyre_vec_free(&e->allocator, &begin_of);
@@ -171,11 +182,12 @@ static vyre_status match_deliveries(vyre_effects *e) {
 }
 
 vyre_status vyre_effects_create(const vyre_program *program, const vyre_calls *calls,
-                                const vyre_allocator *allocator, vyre_effects **out_effects) {
+                                const vyre_allocator *allocator, vyre_effect_map **out_effects) {
     const vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_effects *e = vyre_alloc_zeroed(&a, 1, sizeof *e);
-    if (!e)
+    vyre_effect_map *e = vyre_alloc_zeroed(&a, 1, sizeof *e);
+    if (!e) {
         return VYRE_OUT_OF_MEMORY;
+    }
     e->allocator = a;
     e->program = vyre_program_get(program);
     e->words = e->program->decl_count / 64 + 1;
@@ -183,21 +195,24 @@ vyre_status vyre_effects_create(const vyre_program *program, const vyre_calls *c
     e->sets = vyre_alloc_zeroed(&a, (size_t)fns * SETS, e->words * sizeof *e->sets);
     e->waits = vyre_alloc_zeroed(&a, fns, sizeof *e->waits);
     vyre_status status = e->sets && e->waits ? VYRE_OK : VYRE_OUT_OF_MEMORY;
-    if (status == VYRE_OK && e->program->stats.stmt_kinds >> VYRE_STMT_ASYNC_WAIT & 1)
+    if (status == VYRE_OK && e->program->stats.stmt_kinds >> VYRE_STMT_ASYNC_WAIT & 1) {
         status = match_deliveries(e);
+    }
     if (status != VYRE_OK) {
         vyre_effects_destroy(e);
         return status;
     }
-    for (uint32_t i = 0; i < fns; i++)
+    for (uint32_t i = 0; i < fns; i++) {
         summarise(e, calls->order[i]);
+    }
     *out_effects = e;
     return VYRE_OK;
 }
 
-void vyre_effects_destroy(vyre_effects *effects) {
-    if (!effects)
+void vyre_effects_destroy(vyre_effect_map *effects) {
+    if (!effects) {
         return;
+    }
     const vyre_allocator a = effects->allocator;
     const uint32_t fns = effects->program->fn_count;
     vyre_free(&a, effects->sets, (size_t)fns * SETS, effects->words * sizeof *effects->sets);

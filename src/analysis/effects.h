@@ -21,12 +21,12 @@ typedef enum vyre_waits {
 } vyre_waits;
 
 /* Summaries of all functions and the deliveries of async waits. Immutable once made. */
-typedef struct vyre_effects vyre_effects;
+typedef struct vyre_effect_map vyre_effect_map;
 
 /* `calls` must be free of cycles; it is only used during the call. */
 vyre_status vyre_effects_create(const vyre_program *program, const vyre_calls *calls,
-                                const vyre_allocator *allocator, vyre_effects **out_effects);
-void vyre_effects_destroy(vyre_effects *effects);
+                                const vyre_allocator *allocator, vyre_effect_map **out_effects);
+void vyre_effects_destroy(vyre_effect_map *effects);
 
 /* Calls `visit` for everything that the statement itself does to memory, in order of evaluation:
  *   loads of its expressions, then its own access. A declaration may come several times.
@@ -37,11 +37,12 @@ void vyre_effects_destroy(vyre_effects *effects);
  *   if, for, while           only the condition and the bounds, not the body
  * `effect` holds bits of vyre_effect; `load` is the load expression, or VYRE_NONE. */
 typedef void (*vyre_effect_fn)(void *user, vyre_decl decl, uint32_t effect, vyre_expr load);
-void vyre_effects_of(const vyre_effects *effects, vyre_stmt stmt, vyre_effect_fn visit, void *user);
+void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect_fn visit,
+                     void *user);
 
 /* Bits of vyre_waits of the statement itself; of a call, those of its callee. */
-uint32_t vyre_effects_waits(const vyre_effects *effects, vyre_stmt stmt);
-uint32_t vyre_effects_fn_waits(const vyre_effects *effects, vyre_fn fn);
+uint32_t vyre_effects_waits(const vyre_effect_map *effects, vyre_stmt stmt);
+uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn);
 
 /* Sets of declarations, one bit each. */
 typedef struct vyre_effect_sets {
@@ -51,7 +52,7 @@ typedef struct vyre_effect_sets {
 } vyre_effect_sets;
 
 /* Adds the effects of statements [first, end) to the sets. */
-void vyre_effects_collect(const vyre_effects *effects, vyre_stmt first, vyre_stmt end,
+void vyre_effects_collect(const vyre_effect_map *effects, vyre_stmt first, vyre_stmt end,
                           vyre_effect_sets *sets);
 
 #endif
