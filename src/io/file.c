@@ -188,38 +188,54 @@ void vyre_stage_finish(vyre_stage *stage) {
     vyre_vec_free(&stage->allocator, &stage->entries);
 }
 
-/* The name that will be replaced, what is there now, and whether renaming is the wrong way. */
-static vyre_status resolve(const char *path, char *final, struct stat *info, bool *direct,
-                           vyre_diag *diag) {
-    *direct = false;
-    info->st_mode = 0;
-    if (stat(path, info) != 0) {
-        info->st_mode = 0;
-        if (errno != ENOENT) {
-            return vyre_fail_errno(diag, path, "write", errno);
-        }
-        if (strlen(path) >= VYRE_FILE_PATH) {
-            return vyre_fail_errno(diag, path, "write", ENAMETOOLONG);
-        }
-        memcpy(final, path, strlen(path) + 1);
-        return VYRE_OK;
+/* The full name of a file that is not there yet. */
+static vyre_status resolve_new(const char *path, char final[PATH_MAX], vyre_diag *diag) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = (size_t)(base - path), base_length = strlen(base);
+    char directory[PATH_MAX];
+    if (length >= sizeof directory) {
+        return vyre_fail_errno(diag, path, "write", ENAMETOOLONG);
     }
-    if (S_ISDIR(info->st_mode)) {
+    memcpy(directory, path, length);
+    memcpy(directory + length, "", 1);
+    if (base_length == 0 || !realpath(length ? directory : ".", final)) {
+        return vyre_fail_errno(diag, path, "write", base_length ? errno : ENOENT);
+    }
+    length = strlen(final);
+    if (length + base_length + 2 > PATH_MAX) {
+        return vyre_fail_errno(diag, path, "write", ENAMETOOLONG);
+    }
+    final[length] = '/';
+    memcpy(final + length + 1, base, base_length + 1);
+    return VYRE_OK;
+}
+
+/* The name that will be replaced, the permissions it has now (0: not there), and whether renaming
+ * would be the wrong way. */
+static vyre_status resolve(const char *path, char final[PATH_MAX], mode_t *mode, bool *direct,
+                           vyre_diag *diag) {
+    struct stat info;
+    *mode = 0;
+    if (stat(path, &info) != 0) {
+        return errno == ENOENT ? resolve_new(path, final, diag)
+                               : vyre_fail_errno(diag, path, "write", errno);
+    }
+    if (S_ISDIR(info.st_mode)) {
         return vyre_fail_errno(diag, path, "write", EISDIR);
     }
     if (access(path, W_OK) != 0 || !realpath(path, final)) {
         return vyre_fail_errno(diag, path, "write", errno);
     }
-    *direct = !S_ISREG(info->st_mode);
+    *mode = info.st_mode & 07777;
+    *direct = !S_ISREG(info.st_mode);
     return VYRE_OK;
 }
 
 /* A name in the directory of `path` that nobody uses, and an open file under it. */
 static vyre_status make_temporary(vyre_stage *stage, vyre_stage_entry *entry, mode_t mode,
                                   vyre_diag *diag) {
-    const char *slash = strrchr(entry->path, '/');
-    int directory = slash ? (int)(slash - entry->path) + 1 : 0;
-    char name[VYRE_FILE_PATH + 64];
+    int directory = (int)(strrchr(entry->path, '/') - entry->path) + 1;
+    char name[PATH_MAX + 64];
     for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         snprintf(name, sizeof name, "%.*s.vyre-%ld-%d.tmp", directory, entry->path, (long)getpid(),
                  attempt);
@@ -236,7 +252,7 @@ static vyre_status make_temporary(vyre_stage *stage, vyre_stage_entry *entry, mo
         unlink(name);
         return vyre_fail_memory(diag, "an output file");
     }
-    if (mode && fchmod(entry->fd, mode & 07777) != 0) {
+    if (mode && fchmod(entry->fd, mode) != 0) {
         return vyre_fail_errno(diag, entry->path, "keep the permissions", errno);
     }
     return VYRE_OK;
@@ -249,9 +265,9 @@ static vyre_status open_entry(vyre_stage *stage, vyre_stage_entry *entry, const 
         entry->direct = true;
         return VYRE_OK;
     }
-    char final[VYRE_FILE_PATH + 1]; /* realpath writes up to PATH_MAX bytes */
-    struct stat info;
-    vyre_status status = resolve(path, final, &info, &entry->direct, diag);
+    char final[PATH_MAX];
+    mode_t mode;
+    vyre_status status = resolve(path, final, &mode, &entry->direct, diag);
     if (status != VYRE_OK) {
         return status;
     }
@@ -267,7 +283,7 @@ static vyre_status open_entry(vyre_stage *stage, vyre_stage_entry *entry, const 
     if (!entry->path) {
         return vyre_fail_memory(diag, "an output file");
     }
-    return entry->direct ? VYRE_OK : make_temporary(stage, entry, info.st_mode, diag);
+    return entry->direct ? VYRE_OK : make_temporary(stage, entry, mode, diag);
 }
 
 vyre_status vyre_stage_open(vyre_stage *stage, const char *path, vyre_diag *diag) {

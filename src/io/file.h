@@ -16,7 +16,6 @@ typedef struct vyre_bytes {
 
 void vyre_bytes_finish(vyre_bytes *bytes);
 
-enum { VYRE_FILE_PATH = 4096 };
 #define VYRE_FILE_MAX                                                                              \
     (UINT64_C(64) << 30) /* larger files are refused unless the caller says more */
 
