@@ -249,13 +249,14 @@ static void store_one(vyre_type type, void *to) {
            vyre_type_size(type));
 }
 
-/* One line into entry number `n`, and into the next one if it is mirrored. */
-static vyre_status read_entry(reader *r, vyre_entries *e, size_t n) {
+/* One line: an entry, and another one if it is mirrored. Values go to `values`. */
+static vyre_status read_entry(reader *r, vyre_entries *e, char *values) {
     size_t size = vyre_type_size(r->value);
-    char *to = e->values ? (char *)e->values + n * size : NULL;
-    vyre_status status = read_index(r, r->rows, &e->row[n]);
+    char *to = values ? values + e->count * size : NULL;
+    uint32_t row = 0, column = 0;
+    vyre_status status = read_index(r, r->rows, &row);
     if (status == VYRE_OK) {
-        status = read_index(r, r->columns, &e->column[n]);
+        status = read_index(r, r->columns, &column);
     }
     if (status == VYRE_OK && !r->pattern) {
         status = read_value(r, to);
@@ -269,23 +270,21 @@ static vyre_status read_entry(reader *r, vyre_entries *e, size_t n) {
     if (rest.length) {
         return bad(r, &rest, "write one entry per line", "unexpected word after the entry");
     }
-    e->count++;
-    if (r->symmetric && e->row[n] != e->column[n]) {
-        if (e->row[n] < e->column[n]) {
-            return bad(r, NULL, "swap the indices, or say \"general\"",
-                       "an entry above the diagonal of a symmetric matrix");
-        }
-        e->row[n + 1] = e->column[n];
-        e->column[n + 1] = e->row[n];
+    if (r->symmetric && row < column) {
+        return bad(r, NULL, "swap the indices, or say \"general\"",
+                   "an entry above the diagonal of a symmetric matrix");
+    }
+    e->places[e->count++] = vyre_entry_place(row, column);
+    if (r->symmetric && row != column) {
+        e->places[e->count++] = vyre_entry_place(column, row);
         if (to) {
             memcpy(to + size, to, size);
         }
-        e->count++;
     }
     return VYRE_OK;
 }
 
-static vyre_status read_entries(reader *r, vyre_entries *e) {
+static vyre_status read_entries(reader *r, vyre_entries *e, char *values) {
     for (uint64_t i = 0; i < r->count; i++) {
         if (!find_line(r, false)) {
             return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "",
@@ -294,7 +293,7 @@ static vyre_status read_entries(reader *r, vyre_entries *e) {
                                 "%llu entries are declared, but the file ends after %llu",
                                 (unsigned long long)r->count, (unsigned long long)i);
         }
-        vyre_status status = read_entry(r, e, (size_t)e->count);
+        vyre_status status = read_entry(r, e, values);
         if (status != VYRE_OK) {
             return status;
         }
@@ -335,19 +334,18 @@ vyre_status vyre_matrix_market_parse(const char *text, size_t length, const char
     }
     size_t room = (size_t)r.count * (r.symmetric ? 2 : 1), size = vyre_type_size(value);
     vyre_entries e = {.type = value, .merge = r.pattern ? VYRE_MERGE_FIRST : VYRE_MERGE_SUM};
-    e.row = vyre_alloc(&allocator, room, sizeof *e.row);
-    e.column = vyre_alloc(&allocator, room, sizeof *e.column);
-    e.values = size ? vyre_alloc(&allocator, room, size) : NULL;
-    if (!e.row || !e.column || (size && !e.values)) {
+    char *values = size ? vyre_alloc(&allocator, room, size) : NULL;
+    e.places = vyre_alloc(&allocator, room, sizeof *e.places);
+    e.values = values;
+    if (!e.places || (size && !values)) {
         status = vyre_fail_memory(diag, "the entries of a matrix");
     } else {
-        status = read_entries(&r, &e);
+        status = read_entries(&r, &e, values);
     }
     if (status == VYRE_OK) {
         status = vyre_csr_build(r.rows, r.columns, &e, &allocator, out, diag);
     }
-    vyre_free(&allocator, e.row, room, sizeof *e.row);
-    vyre_free(&allocator, e.column, room, sizeof *e.column);
-    vyre_free(&allocator, e.values, room, size);
+    vyre_free(&allocator, e.places, room, sizeof *e.places);
+    vyre_free(&allocator, values, room, size);
     return status;
 }
