@@ -12,13 +12,17 @@
 
 enum { ALIGN = 16, DIGIT = 11 };
 
+static vyre_status too_long(uint64_t count, vyre_diag *diag) {
+    return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
+                     "%llu elements, but a buffer holds at most 4294967295",
+                     (unsigned long long)count);
+}
+
 vyre_status vyre_array_create(vyre_type type, uint64_t count, const vyre_allocator *a,
                               vyre_array *out, vyre_diag *diag) {
     size_t size;
     if (count > UINT32_MAX) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
-                         "%llu elements, but a buffer holds at most 4294967295",
-                         (unsigned long long)count);
+        return too_long(count, diag);
     }
     vyre_array array = {.type = type, .count = count};
     array.block.allocator = vyre_allocator_or_system(a);
@@ -39,9 +43,7 @@ vyre_status vyre_array_adopt(vyre_type type, vyre_bytes *bytes, size_t offset, v
     size_t size = bytes->size - offset;
     uint64_t count = size / vyre_type_size(type);
     if (count > UINT32_MAX) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
-                         "%llu elements, but a buffer holds at most 4294967295",
-                         (unsigned long long)count);
+        return too_long(count, diag);
     }
     if (offset % ALIGN != 0) {
         memmove(bytes->data, bytes->data + offset, size);
