@@ -10,6 +10,8 @@
 #include "base/checked.h"
 #include "base/diag.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold elements as they are stored");
+
 enum { ALIGN = 16, DIGIT = 11 };
 
 static vyre_status too_long(uint64_t count, vyre_diag *diag) {

@@ -344,6 +344,9 @@ vyre_status vyre_matrix_market_parse(const char *text, size_t length, const char
     }
     if (status == VYRE_OK) {
         status = vyre_csr_build(r.rows, r.columns, &e, &allocator, out, diag);
+        if (status == VYRE_INVALID_INPUT && diag) {
+            vyre_diag_copy(diag->file, sizeof diag->file, name);
+        }
     }
     vyre_free(&allocator, e.places, room, sizeof *e.places);
     vyre_free(&allocator, values, room, size);

@@ -90,6 +90,7 @@ TEST(mtx_merges_duplicates_in_file_order) {
                        VYRE_I32, &csr, &diag),
                  VYRE_INVALID_INPUT, &diag);
     CHECK_HAS(diag.message, "row 2, column 1");
+    CHECK_STR(diag.file, "m.mtx");
 }
 
 TEST(mtx_refuses_bad_banners) {
