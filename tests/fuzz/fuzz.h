@@ -10,7 +10,7 @@
 
 #include "vyre/base.h"
 
-/* What libFuzzer calls; test_corpus_*.c includes the targets under other names. */
+/* What libFuzzer, or replay.c in its place, calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(condition)                                                                      \

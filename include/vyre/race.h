@@ -1,0 +1,26 @@
+/* What the race detector of the reference backend reports. */
+#ifndef VYRE_RACE_H
+#define VYRE_RACE_H
+
+#include "vyre/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Two lanes touched one element between two barriers, at least one of them writing, not both
+ * atomically. Statements are those of the dispatched program; the second came later in this run. */
+typedef struct vyre_race {
+    vyre_decl decl;
+    uint32_t element;
+    vyre_stmt first, second;
+    uint64_t first_lane, second_lane; /* global linear lane numbers */
+    bool first_writes, second_writes;
+    bool harmless; /* all wrote the same value and nobody read it before the next barrier */
+} vyre_race;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
