@@ -115,17 +115,10 @@ static void sort_places(sorting *s, uint32_t rows, uint32_t columns) {
     }
 }
 
-typedef union value {
-    uint32_t u32;
-    int32_t i32;
-    float f32;
-    double f64;
-} value;
-
 /* Adds `from` to `to`; false when an integer sum does not fit. */
 static bool add_value(vyre_type type, void *to, const void *from) {
     size_t size = vyre_type_size(type);
-    value x, y;
+    vyre_number x, y;
     memcpy(&x, to, size);
     memcpy(&y, from, size);
     bool fits = true;

@@ -35,6 +35,14 @@ typedef struct vyre_csr {
 
 void vyre_csr_finish(vyre_csr *csr);
 
+/* A value of an entry. */
+typedef union vyre_number {
+    uint32_t u32;
+    int32_t i32;
+    float f32;
+    double f64;
+} vyre_number;
+
 typedef enum vyre_csr_merge {
     VYRE_MERGE_SUM,  /* values of equal entries are added in the order given */
     VYRE_MERGE_FIRST /* the first one stays */
