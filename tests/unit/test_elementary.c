@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "harness/test.h"
 
 #include "elementary_values.inc"
@@ -273,4 +274,50 @@ TEST(symmetries) {
         CHECK_EQ(to_bits(vyre_ref_pow(-x, 3.0f)), to_bits(-vyre_ref_pow(x, 3.0f)));
         CHECK_EQ(to_bits(vyre_ref_pow(-x, -2.0f)), to_bits(vyre_ref_pow(x, -2.0f)));
     }
+}
+
+#define PIN_COUNT 65536
+
+static void check_pin(const char *name, const uint32_t *results, uint64_t want) {
+    uint64_t got = vyre_hash_bytes(results, PIN_COUNT * sizeof *results);
+    if (got != want)
+        test_fail(__FILE__, __LINE__, "the results of %s have changed: 0x%016" PRIx64, name, got);
+}
+
+/* The sequences are the definition: a change of a single bit is a change of the language, and a
+ * compiler that contracts or reassociates shows here too. */
+TEST(bits_do_not_change) {
+    static const struct {
+        const char *name;
+        unary f;
+        uint64_t hash;
+    } pins[] = {
+        {"exp", vyre_ref_exp, UINT64_C(0x93d86cd1978d51a3)},
+        {"exp2", vyre_ref_exp2, UINT64_C(0x3f01027ec76bfd13)},
+        {"log", vyre_ref_log, UINT64_C(0x849841db9ddbc76b)},
+        {"log2", vyre_ref_log2, UINT64_C(0x286954e14082d607)},
+        {"sin", vyre_ref_sin, UINT64_C(0x7742b2233d2bb769)},
+        {"cos", vyre_ref_cos, UINT64_C(0xb84821e7bd7f4fde)},
+        {"tan", vyre_ref_tan, UINT64_C(0x85b55b7f181475ca)},
+        {"asin", vyre_ref_asin, UINT64_C(0x1d9643b9d92338fc)},
+        {"acos", vyre_ref_acos, UINT64_C(0xaf68ccea25706789)},
+        {"atan", vyre_ref_atan, UINT64_C(0x98e328becd73d139)},
+        {"sinh", vyre_ref_sinh, UINT64_C(0xfcf14c8dcdddc89a)},
+        {"cosh", vyre_ref_cosh, UINT64_C(0x3544aca6852eb400)},
+        {"tanh", vyre_ref_tanh, UINT64_C(0x6d1ef1df36bfc2ca)},
+        {"inverse_sqrt", vyre_ref_inverse_sqrt, UINT64_C(0x0260b7419ebc981f)},
+    };
+    static uint32_t results[PIN_COUNT];
+    for (size_t k = 0; k < COUNT(pins); k++) {
+        for (uint32_t i = 0; i < PIN_COUNT; i++)
+            results[i] = to_bits(pins[k].f(from_bits(i * 65521)));
+        check_pin(pins[k].name, results, pins[k].hash);
+    }
+    uint64_t state = 1;
+    for (uint32_t i = 0; i < PIN_COUNT; i++) {
+        float x = from_bits(UINT32_C(0x3e000000) + (uint32_t)test_random_below(&state, 0x03000000));
+        float y = from_bits((uint32_t)test_random_below(&state, 0x44000000) ^ (i & 1 ? SIGN : 0));
+        results[i] = to_bits(vyre_ref_pow(x, y));
+    }
+    check_pin("pow", results, UINT64_C(0xe367c9425aeb5b8f));
 }
