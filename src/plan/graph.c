@@ -186,28 +186,54 @@ vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *s
     return VYRE_OK;
 }
 
-vyre_status vyre_plan_graph_transpose(vyre_planner *planner, vyre_plan_graph *graph,
-                                      vyre_diag *diag) {
-    uint32_t count = graph->count;
-    uint32_t *start =
-        vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *start, "predecessor offsets");
-    uint32_t *source =
-        start ? vyre_planner_take(planner, graph->edge_count, sizeof *source, "predecessors")
-              : NULL;
-    if (!source) {
-        return vyre_planner_storage(planner, diag);
-    }
-    for (uint32_t e = 0; e < graph->edge_count; e++) {
-        start[graph->succ.target[e] + 2]++;
+/* The edges turned round, each list ascending because sources are visited in ascending order; equal
+ * ones are neighbours and kept once. Returns the number of edges kept. */
+static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start,
+                          uint32_t *source) {
+    memset(start, 0, ((size_t)count + 2) * sizeof *start);
+    for (uint32_t e = 0; e < edges.start[count]; e++) {
+        start[edges.target[e] + 2]++;
     }
     for (uint32_t w = 0; w < count; w++) {
         start[w + 2] += start[w + 1];
     }
     for (uint32_t w = 0; w < count; w++) {
-        for (uint32_t e = graph->succ.start[w]; e < graph->succ.start[w + 1]; e++) {
-            source[start[graph->succ.target[e] + 1]++] = w;
+        for (uint32_t e = edges.start[w]; e < edges.start[w + 1]; e++) {
+            source[start[edges.target[e] + 1]++] = w;
         }
     }
+    uint32_t kept = 0, begin = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        uint32_t end = start[w + 1], first = kept;
+        for (uint32_t e = begin; e < end; e++) {
+            if (kept == first || source[kept - 1] != source[e]) {
+                source[kept++] = source[e];
+            }
+        }
+        begin = end;
+        start[w + 1] = kept;
+    }
+    return kept;
+}
+
+vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, vyre_diag *diag) {
+    size_t room = (size_t)graph->count + 2;
+    uint32_t *start = vyre_planner_take(planner, room, sizeof *start, "predecessor offsets");
+    uint32_t *source =
+        start ? vyre_planner_take(planner, graph->edge_count, sizeof *source, "predecessors")
+              : NULL;
+    uint32_t *back_start =
+        source ? vyre_planner_take(planner, room, sizeof *back_start, "successor offsets") : NULL;
+    if (!back_start) {
+        return vyre_planner_storage(planner, diag);
+    }
+    graph->edge_count = transpose(graph->count, graph->succ, start, source);
+    uint32_t *target = vyre_planner_take(planner, graph->edge_count, sizeof *target, "successors");
+    if (!target) {
+        return vyre_planner_storage(planner, diag);
+    }
     graph->pred = (vyre_plan_edges){.start = start, .target = source};
+    transpose(graph->count, graph->pred, back_start, target);
+    graph->succ = (vyre_plan_edges){.start = back_start, .target = target};
     return VYRE_OK;
 }

@@ -67,7 +67,7 @@ typedef struct vyre_plan_graph {
     uint32_t count;
     uint32_t edge_count;
     vyre_plan_edges succ;
-    vyre_plan_edges pred;        /* only after vyre_plan_graph_transpose */
+    vyre_plan_edges pred;        /* only after vyre_plan_graph_sort */
     const uint32_t *order;       /* the waves, layer after layer: a topological order */
     const uint32_t *layer_start; /* layer_count + 1 */
     uint32_t layer_count;
@@ -83,9 +83,8 @@ vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *s
 vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
                                    uint32_t *layer_start, vyre_plan_graph *out_graph,
                                    vyre_diag *diag);
-/* Fills in graph->pred. */
-vyre_status vyre_plan_graph_transpose(vyre_planner *planner, vyre_plan_graph *graph,
-                                      vyre_diag *diag);
+/* Fills in graph->pred, and sorts both directions and drops repeated edges. */
+vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, vyre_diag *diag);
 
 /* ---- modes ---- */
 
