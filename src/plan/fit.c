@@ -118,13 +118,7 @@ static void order_by_tail(const vyre_pack *pack, const vyre_pack_view *view, uin
 
 /* ---- attempts ---- */
 
-typedef struct fit {
-    vyre_pack_rooms rooms;
-    uint32_t *order[2]; /* for each view */
-    uint32_t *place;
-} fit;
-
-static bool fit_take(vyre_planner *planner, const vyre_pack *pack, fit *f) {
+bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pack_fitter *f) {
     uint32_t leaves = 1;
     while (leaves < pack->groups) {
         leaves *= 2;
@@ -148,7 +142,7 @@ static bool fit_take(vyre_planner *planner, const vyre_pack *pack, fit *f) {
 
 /* Groups used, at most `groups`; 0 when the waves did not fit. */
 static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const uint32_t *order,
-                        uint32_t groups, uint64_t capacity, fit *f) {
+                        uint32_t groups, uint64_t capacity, vyre_pack_fitter *f) {
     uint32_t used = 0;
     rooms_fill(&f->rooms, groups, capacity);
     for (uint32_t k = 0; k < pack->count; k++) {
@@ -168,25 +162,32 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     return used;
 }
 
-static void keep(vyre_pack *pack, const fit *f, int back, uint32_t groups) {
+static void keep(vyre_pack *pack, const vyre_pack_fitter *f, int back, uint32_t groups) {
     for (uint32_t w = 0; w < pack->count; w++) {
         pack->group_of[w] = back ? groups - 1 - f->place[w] : f->place[w];
     }
     pack->groups = groups;
 }
 
+bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *f, uint32_t groups, uint64_t capacity) {
+    for (int back = 0; back < 2; back++) {
+        uint32_t used = attempt(pack, &pack->view[back], f->order[back], groups, capacity, f);
+        if (used) {
+            keep(pack, f, back, used);
+            return true;
+        }
+    }
+    return false;
+}
+
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
     vyre_plan_mark mark = vyre_planner_mark(planner);
-    fit f;
-    if (!fit_take(planner, pack, &f)) {
+    vyre_pack_fitter f;
+    if (!vyre_pack_fitter_init(planner, pack, &f)) {
         return vyre_planner_storage(planner, diag);
     }
-    for (int back = 0; back < 2 && pack->groups > pack->lower_bound; back++) {
-        uint32_t groups =
-            attempt(pack, &pack->view[back], f.order[back], pack->groups - 1, pack->capacity, &f);
-        if (groups) {
-            keep(pack, &f, back, groups);
-        }
+    while (pack->groups > pack->lower_bound &&
+           vyre_pack_try(pack, &f, pack->groups - 1, pack->capacity)) {
     }
     vyre_planner_release(planner, mark);
     return VYRE_OK;

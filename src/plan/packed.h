@@ -73,8 +73,20 @@ typedef struct vyre_pack_rooms {
     uint32_t leaves;
 } vyre_pack_rooms;
 
+typedef struct vyre_pack_fitter {
+    vyre_pack_rooms rooms;
+    uint32_t *order[2]; /* for each view */
+    uint32_t *place;
+} vyre_pack_fitter;
+
+/* For plans of at most pack->groups groups. False when out of memory. */
+bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pack_fitter *fitter);
+/* First-fit from both ends into groups of that capacity; a plan found becomes the best one. */
+bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *fitter, uint32_t groups, uint64_t capacity);
+/* Improves the plan by first-fit. */
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
-/* Lowers the largest group without adding groups. */
+
+/* flatten.c: lowers the largest group without adding groups. */
 vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
 
 /* search.c: proves or improves the plan within the limits. */
