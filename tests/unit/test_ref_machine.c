@@ -20,7 +20,7 @@ TEST(ids_of_a_grid_of_three_dimensions) {
                                "  r[n * 7 + 6] = subgroup_size + len(r);\n"
                                "}\n";
     ref_run_all(text, (vyre_ref_args){.grid = {5, 2, 2}}, (ref_buffer[]){BUFFER("r", got), {0}});
-    for (uint32_t z = 0; z < 2; z++) {
+    for (size_t z = 0; z < 2; z++) {
         for (uint32_t y = 0; y < 6; y++) {
             for (uint32_t x = 0; x < 10; x++) {
                 const uint32_t *r = &got[7 * (x + 10 * (y + 6 * z))];
