@@ -63,7 +63,7 @@ static void infer(vyre_parser *p, vyre_node *n) {
     vyre_node_group(n, &first, &end);
     for (uint32_t i = first; i < end && i < n->kid_count; i++) {
         const vyre_node *kid = &p->nodes.data[p->kids.data[n->first_kid + i]];
-        if (kid->type != VYRE_VOID && (n->group == VYRE_VOID || n->group == VYRE_UNKNOWN)) {
+        if (n->group == VYRE_VOID || kid->type == VYRE_UNKNOWN) {
             n->group = kid->type;
         }
         n->fraction = n->fraction || kid->fraction;
@@ -121,7 +121,8 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
 
 /* Makes the node from the operands above `base` and puts it in their place. */
 static bool reduce(vyre_parser *p, const vyre_node *shape, uint32_t base) {
-    uint32_t node = vyre_parser_node(p, shape, p->operands.data + base, p->operands.count - base);
+    uint32_t count = p->operands.count - base;
+    uint32_t node = vyre_parser_node(p, shape, count ? p->operands.data + base : NULL, count);
     p->operands.count = base;
     if (node == VYRE_NONE) {
         return false;
