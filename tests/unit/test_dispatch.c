@@ -305,6 +305,10 @@ TEST(the_step_budget_holds_for_all_passes_together) {
     REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
     o.max_steps = report.stats.steps;
     REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
+    o.max_steps--;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), VYRE_STEP_BUDGET,
+                 &diag);
+    o.max_steps++;
     o.iterations = 5;
     CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), VYRE_STEP_BUDGET,
                  &diag);
@@ -358,7 +362,7 @@ TEST(races_are_counted_over_all_passes) {
     vyre_build_elements(b, vyre_build_size(b, 4));
     vyre_build_store(b, o, vyre_build_u32(b, 0), global_id(b));
     vyre_program *p = finish(b);
-    vyre_race races[3];
+    vyre_race races[3] = {{.decl = 99}, {.decl = 99}, {.decl = 99}};
     vyre_output out = {0};
     vyre_dispatch_options options = {.find_races = true,
                                      .races = races,
@@ -550,6 +554,30 @@ TEST(every_failing_entry_leaves_host_memory_alone) {
             CHECK_EQ(heap.live_blocks, 0);
         }
         CHECK(n > 1);
+    }
+    vyre_program_release(p);
+}
+
+TEST(no_slot_changes_before_the_last_output_is_read) {
+    vyre_builder *b = begin("two", 1);
+    const char *const names[] = {"first", "second"};
+    for (uint32_t i = 0; i < 2; i++) {
+        vyre_decl o = vyre_build_memory(b, VYRE_OUT, names[i], VYRE_U32, vyre_build_size(b, 1));
+        vyre_build_store(b, o, vyre_build_u32(b, 0), vyre_build_u32(b, 5 + i));
+    }
+    vyre_program *p = finish(b);
+    for (int n = 1; n <= 3; n++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "fault://ref?op=read&n=%d", n);
+        vyre_device *device = open_device(uri, NULL);
+        uint32_t first = 1;
+        vyre_output out[2] = {{&first, 4, 4}, {0}};
+        vyre_status status = vyre_dispatch(device, p, NULL, 0, out, 2, NULL, NULL, NULL);
+        CHECK_STATUS(status, n < 3 ? VYRE_DEVICE_LOST : VYRE_OK, NULL);
+        CHECK_EQ(first, n < 3 ? 1 : 5);
+        CHECK_EQ(out[1].size, n < 3 ? 0 : 4);
+        vyre_output_finish(&out[1], NULL);
+        vyre_device_close(device);
     }
     vyre_program_release(p);
 }
