@@ -1,4 +1,6 @@
 /* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
+#include <pthread.h>
+
 #include "harness/test.h"
 #include "runtime/builtin.h"
 #include "vyre/dispatch.h"
@@ -525,8 +527,8 @@ TEST(devices_refuse_types_and_memory_they_lack) {
 
 /* Faults: every entry, every call, until one dispatch no longer reaches it. */
 TEST(every_failing_entry_leaves_host_memory_alone) {
-    static const char *const ops[] = {"allocate", "write", "read",    "copy",
-                                      "zero",     "equal", "compile", "launch"};
+    static const char *const ops[] = {"allocate", "write",   "read",   "copy",  "zero",
+                                      "equal",    "compile", "launch", "finish"};
     vyre_program *p = climb(2);
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         bool failed = true;
@@ -580,6 +582,62 @@ TEST(no_slot_changes_before_the_last_output_is_read) {
         vyre_device_close(device);
     }
     vyre_program_release(p);
+}
+
+TEST(an_invalid_program_is_refused_with_the_message_of_the_check) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_builder *b = begin("divergent", 4);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
+    vyre_build_if(b, op(b, VYRE_EXPR_LT, global_id(b), vyre_build_u32(b, 2)));
+    vyre_build_grid_sync(b);
+    vyre_build_end(b);
+    vyre_build_store(b, o, global_id(b), vyre_build_u32(b, 1));
+    vyre_program *p = finish(b);
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_dispatch(device, p, NULL, 0, &out, 1, NULL, NULL, &diag),
+                 VYRE_INVALID_PROGRAM, &diag);
+    CHECK_EQ(diag.code[0], 'V');
+    CHECK_EQ(diag.severity, VYRE_ERROR);
+    CHECK(!out.data);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+typedef struct worker {
+    vyre_device *device;
+    vyre_program *program;
+    bool right;
+} worker;
+
+static void *work(void *user) {
+    worker *w = user;
+    vyre_output out = {0};
+    w->right = true;
+    for (uint32_t start = 0; start < 20; start++) {
+        uint32_t value[2] = {start, 0};
+        vyre_input in = {value, sizeof value};
+        vyre_dispatch_options o = {.has_iterations = true, .iterations = 50};
+        vyre_status status = vyre_dispatch(w->device, w->program, &in, 1, &out, 1, &o, NULL, NULL);
+        w->right = w->right && status == VYRE_OK && word(&out, 0) == 20;
+    }
+    vyre_output_finish(&out, NULL);
+    return NULL;
+}
+
+TEST(one_device_and_program_serve_several_threads) {
+    worker w = {open_device("ref", NULL), climb(20), false};
+    worker all[4] = {w, w, w, w};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, work, &all[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+        CHECK(all[i].right);
+    }
+    vyre_program_release(w.program);
+    vyre_device_close(w.device);
 }
 
 typedef struct job {
