@@ -40,8 +40,8 @@ TEST(control_flow) {
     static uint32_t got[16];
     static const char text[] = "program flow workgroup(4) {\n"
                                "  inout r : u32[];\n"
-                               "  const base : u32 = 4;\n"
                                "  const twice = base * 2;\n"
+                               "  const base : u32 = 4;\n"
                                "  let me = global_id.x;\n"
                                "  let sum = 0;\n"
                                "  for (i in 0 .. me * 3 step 2) {\n"
@@ -234,7 +234,7 @@ TEST(workgroup_and_private_memory_start_as_zeros_for_each_group) {
     static const char text[] =
         "program fresh workgroup(4) {\n"
         "  const n = 2 + 2;\n"
-        "  inout r : u32[]; workgroup w : u32[n * 2 - 4]; private p : i16[n];\n"
+        "  inout r : u32[]; workgroup w : u32[(n * 2 - 4 << 70) >> 70]; private p : i16[n];\n"
         "  r[global_id.x] = w[local_id.x] + u32(p[local_id.x]);\n"
         "  w[local_id.x] = 7; p[local_id.x] = -1;\n"
         "  r[global_id.x] = r[global_id.x] + len(w) * 10 + len(p);\n"
