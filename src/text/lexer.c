@@ -265,11 +265,17 @@ static void scan_name(vyre_source *s, cursor *c, vyre_token *t) {
 }
 
 static bool scan_punctuation(vyre_source *s, cursor *c, vyre_token *t) {
+    const char *text = s->text + c->at;
+    uint32_t left = s->length - c->at;
     for (uint8_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
-        size_t length = strlen(spellings[kind]);
-        if (length <= s->length - c->at && memcmp(s->text + c->at, spellings[kind], length) == 0) {
+        const char *spelling = spellings[kind];
+        uint32_t length = 0;
+        while (spelling[length] && length < left && spelling[length] == text[length]) {
+            length++;
+        }
+        if (!spelling[length]) {
             t->kind = kind;
-            c->at += (uint32_t)length;
+            c->at += length;
             return true;
         }
     }
