@@ -164,29 +164,38 @@ static void rewrite_effects(vyre_rewriter *rw, vyre_fn fn) {
     vyre_free(&rw->allocator, effects, count, sizeof *effects);
 }
 
-void vyre_rewrite_fns(vyre_rewriter *rw) {
+vyre_fn vyre_rewrite_fn_declare(vyre_rewriter *rw, vyre_fn fn) {
     const vyre_program_view *p = rw->p;
-    for (uint32_t i = 0; i < p->fn_count; i++) {
-        const vyre_fn_node *f = &p->fns[i];
-        const char *names[VYRE_LIMIT_ARGUMENTS];
-        vyre_type types[VYRE_LIMIT_ARGUMENTS];
-        for (uint32_t k = 0; k < f->arg_count; k++) {
-            names[k] = name_of(rw, f->first_var + k);
-            types[k] = (vyre_type)p->vars[f->first_var + k].type;
-        }
-        vyre_builder_at(rw->to, vyre_program_fn_place(rw->source, i));
-        rw->fns[i] = vyre_build_fn(rw->to, f->name, names, types, f->arg_count, (vyre_type)f->type);
-        for (uint32_t k = 0; k < f->arg_count; k++) {
-            rw->vars[f->first_var + k] = vyre_build_fn_argument(rw->to, rw->fns[i], k);
-        }
-        if (f->opaque) {
-            rewrite_effects(rw, i);
-        }
+    const vyre_fn_node *f = &p->fns[fn];
+    const char *names[VYRE_LIMIT_ARGUMENTS];
+    vyre_type types[VYRE_LIMIT_ARGUMENTS];
+    for (uint32_t k = 0; k < f->arg_count; k++) {
+        names[k] = name_of(rw, f->first_var + k);
+        types[k] = (vyre_type)p->vars[f->first_var + k].type;
     }
-    for (uint32_t i = 0; i < p->fn_count; i++) {
-        vyre_build_fn_begin(rw->to, rw->fns[i]);
-        vyre_rewrite_range(rw, p->fns[i].begin, p->fns[i].end);
-        vyre_build_fn_end(rw->to);
+    vyre_builder_at(rw->to, vyre_program_fn_place(rw->source, fn));
+    rw->fns[fn] = vyre_build_fn(rw->to, f->name, names, types, f->arg_count, (vyre_type)f->type);
+    for (uint32_t k = 0; k < f->arg_count; k++) {
+        rw->vars[f->first_var + k] = vyre_build_fn_argument(rw->to, rw->fns[fn], k);
+    }
+    if (f->opaque) {
+        rewrite_effects(rw, fn);
+    }
+    return rw->fns[fn];
+}
+
+void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn) {
+    vyre_build_fn_begin(rw->to, rw->fns[fn]);
+    vyre_rewrite_range(rw, rw->p->fns[fn].begin, rw->p->fns[fn].end);
+    vyre_build_fn_end(rw->to);
+}
+
+void vyre_rewrite_fns(vyre_rewriter *rw) {
+    for (uint32_t i = 0; i < rw->p->fn_count; i++) {
+        (void)vyre_rewrite_fn_declare(rw, i);
+    }
+    for (uint32_t i = 0; i < rw->p->fn_count; i++) {
+        vyre_rewrite_fn_body(rw, i);
     }
 }
 

@@ -38,6 +38,9 @@ void vyre_rewrite_header(vyre_rewriter *rw);
 vyre_decl vyre_rewrite_decl(vyre_rewriter *rw, vyre_decl decl);
 /* Copies all declarations, in order; sizes may refer to later ones. */
 void vyre_rewrite_decls(vyre_rewriter *rw);
+/* Copies one function in two steps, so that bodies may call functions declared later. */
+vyre_fn vyre_rewrite_fn_declare(vyre_rewriter *rw, vyre_fn fn);
+void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn);
 /* Copies all functions with their bodies. */
 void vyre_rewrite_fns(vyre_rewriter *rw);
 /* Copies the tree below `expr`; VYRE_NONE gives VYRE_NONE. */
