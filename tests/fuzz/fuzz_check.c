@@ -2,6 +2,7 @@
  * when asked again, count what it says, and judge the printed program as it judged the text. */
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz.h"
 #include "vyre/check.h"
 #include "vyre/text.h"
@@ -29,39 +30,30 @@ static void judge(const vyre_program *program, verdict *out) {
     }
 }
 
-typedef struct printed {
-    char *text;
-    size_t length;
-} printed;
-
 static bool append(void *user, const char *text, size_t length) {
-    printed *to = user;
-    char *grown = realloc(to->text, to->length + length + 1);
-    FUZZ_CHECK(grown != NULL);
-    memcpy(grown + to->length, text, length);
-    to->text = grown;
-    to->length += length;
+    vyre_text_append(user, text, length);
     return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static verdict first, second;
     vyre_program *program = NULL, *again = NULL;
-    printed text = {0};
+    vyre_text text;
     if (vyre_parse((const char *)data, size, NULL, NULL, &program, NULL) != VYRE_OK) {
         return 0;
     }
+    vyre_text_init(&text, NULL);
     judge(program, &first);
     judge(program, &second);
     FUZZ_CHECK(first.status == second.status &&
                memcmp(first.items, second.items, sizeof first.items) == 0);
     FUZZ_CHECK(vyre_program_print(program, append, &text) == VYRE_OK);
-    FUZZ_CHECK(vyre_parse(text.text, text.length, NULL, NULL, &again, NULL) == VYRE_OK);
+    FUZZ_CHECK(vyre_parse(vyre_text_string(&text), text.length, NULL, NULL, &again, NULL) == VYRE_OK);
     judge(again, &second);
     FUZZ_CHECK(first.status == second.status && first.diags.errors == second.diags.errors &&
                first.diags.warnings == second.diags.warnings);
     vyre_program_release(again);
     vyre_program_release(program);
-    free(text.text);
+    vyre_text_finish(&text);
     return 0;
 }
