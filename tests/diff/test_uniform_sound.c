@@ -10,14 +10,15 @@
 #include "vyre/check.h"
 #include "vyre/text.h"
 
-enum { VARS = 4, DEPTH = 4, COUNT = 8, DECLS = 8 };
+enum { VARS = 2, DEPTH = 4, COUNT = 8, DECLS = 8 };
 
 typedef struct generator {
     uint64_t random;
     vyre_text text;
     uint32_t loops; /* open */
     uint32_t names;
-    bool function; /* inside of one */
+    uint32_t rarity; /* one simple statement in so many is a barrier */
+    bool function;   /* inside of one */
 } generator;
 
 static uint32_t below(generator *g, uint32_t bound) {
@@ -31,7 +32,7 @@ static void value(generator *g, uint32_t depth) {
         "f[1]",   "h[0]",         "w[0]",        "w[1]",          "h[group_id.x]",
         "a[1]"};
     const uint32_t kind = below(g, 12);
-    if (kind < 3) {
+    if (kind < 4) {
         vyre_text_printf(&g->text, "%u", below(g, 4));
     } else if (kind < 7) {
         vyre_text_printf(&g->text, "x%u", below(g, VARS));
@@ -47,29 +48,46 @@ static void value(generator *g, uint32_t depth) {
 }
 
 static void condition(generator *g) {
-    value(g, 1);
+    if (below(g, 2)) {
+        vyre_text_printf(&g->text, "x%u", below(g, VARS));
+    } else {
+        value(g, 1);
+    }
     vyre_text_printf(&g->text, " %s %u", below(g, 2) ? "==" : "<", below(g, 4));
 }
 
 static void simple(generator *g) {
     static const char *const memory[] = {
         "f[0]", "f[1]", "h[0]", "w[0]", "w[1]", "a[1]", "f[global_id.x & 7]", "w[local_id.x]"};
-    switch (below(g, 12)) {
+    if (below(g, g->rarity) == 0) {
+        const char *barrier = below(g, 2) ? "barrier;" : "grid_sync;";
+        if (below(g, 2)) {
+            vyre_text_printf(&g->text, "if (x%u == %u) { %s }\n", below(g, VARS), below(g, 3),
+                             barrier);
+        } else {
+            vyre_text_printf(&g->text, "%s\n", barrier);
+        }
+        return;
+    }
+    if (below(g, 4) == 0) { /* lanes part for a moment */
+        static const char *const ids[] = {"local_id.x", "global_id.x", "group_id.x", "local_id.y"};
+        static const char *const jumps[] = {"", "", " break;", " continue;"};
+        vyre_text_printf(&g->text, "if (%s == %u) { x%u = %u;%s }\n", ids[below(g, 4)], below(g, 2),
+                         below(g, VARS), below(g, 3), jumps[g->loops > 0 ? below(g, 4) : 0]);
+        return;
+    }
+    switch (below(g, 8)) {
     case 0:
-    case 1: vyre_text_puts(&g->text, "barrier;\n"); break;
-    case 2:
-    case 3: vyre_text_puts(&g->text, "grid_sync;\n"); break;
-    case 4:
         vyre_text_printf(&g->text, "x%u = atomic_add(%s, 1);\n", below(g, VARS),
                          below(g, 2) ? "f[1]" : "w[0]");
         break;
-    case 5:
-    case 6:
+    case 1:
+    case 2:
         vyre_text_printf(&g->text, "%s = ", memory[below(g, 8)]);
         value(g, 1);
         vyre_text_puts(&g->text, ";\n");
         break;
-    case 7:
+    case 3:
         if (!g->function) {
             vyre_text_printf(&g->text, "x%u = help(", below(g, VARS));
             value(g, 1);
@@ -79,7 +97,7 @@ static void simple(generator *g) {
         /* fall through */
     default:
         vyre_text_printf(&g->text, "x%u = ", below(g, VARS));
-        value(g, 2);
+        value(g, below(g, 3));
         vyre_text_puts(&g->text, ";\n");
         break;
     }
@@ -133,6 +151,7 @@ static void variables(generator *g) {
 static void generate(generator *g) {
     vyre_text_reset(&g->text);
     g->names = 0;
+    g->rarity = 2 + below(g, 8);
     vyre_text_puts(&g->text,
                    "program p workgroup(2, 2) grid(2) {\nin n : u32[8]; inout f : u32[8]; "
                    "inout h : u32[8]; workgroup w : u32[8]; private a : u32[2]; param k : "
@@ -144,7 +163,7 @@ static void generate(generator *g) {
     vyre_text_puts(&g->text, "return x0 + x1;\n}\n");
     g->function = false;
     variables(g);
-    list(g, DEPTH);
+    list(g, 1 + below(g, DEPTH));
     vyre_text_puts(&g->text, "grid_sync;\n}\n");
 }
 
@@ -212,7 +231,7 @@ TEST(accepted_programs_keep_lanes_together) {
         }
         if (accepted(program, text)) {
             good++;
-            nested += strstr(text, "{\nbarrier") || strstr(text, "{\ngrid_sync");
+            nested += strstr(text, "{ barrier") || strstr(text, "{ grid_sync");
             for (int order = VYRE_REF_FORWARD; order <= VYRE_REF_INTERLEAVED; order++) {
                 if (!together(program, text, (vyre_ref_order)order, i)) {
                     break;
