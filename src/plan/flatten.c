@@ -10,7 +10,8 @@ enum {
     SEARCH_WAVES = 128,     /* the search is used up to this many */
     SEARCH_NODES = 1 << 13, /* for each question */
     MOST_STEPS = 40,
-    WORK = 1 << 24 /* waves and dependencies looked at by all attempts together */
+    WORK = 1 << 22, /* waves and dependencies looked at by all attempts together, */
+    FINE = 64       /* and the part of the peak that more work must be able to save */
 };
 
 static uint64_t largest_group(const vyre_pack *pack, uint64_t *load) {
@@ -79,8 +80,9 @@ vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag 
     }
     uint64_t high = largest_group(pack, load), low = least_peak(pack, load);
     uint64_t affordable = 1 + WORK / ((uint64_t)count + pack->view[0].succ.start[count]);
-    for (uint64_t step = 0; low < high && step < MOST_STEPS && step < affordable; step++) {
-        if (vyre_pack_stop(pack, "peak")) {
+    for (uint64_t step = 0; low < high && step < MOST_STEPS; step++) {
+        bool worth = count <= SEARCH_WAVES || (step < affordable && high - low > high / FINE);
+        if (!worth || vyre_pack_stop(pack, "peak")) {
             break;
         }
         uint64_t middle = low + (high - low) / 2;
