@@ -86,7 +86,8 @@ vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag 
             break;
         }
         uint64_t middle = low + (high - low) / 2;
-        bool found = vyre_pack_try(pack, &fitter, pack->groups, middle);
+        bool found = vyre_pack_try(pack, &fitter, false, pack->groups, middle) ||
+                     vyre_pack_try(pack, &fitter, true, pack->groups, middle);
         if (!found && count <= SEARCH_WAVES) {
             vyre_status status = ask(planner, pack, middle, &found, diag);
             if (status != VYRE_OK) {
