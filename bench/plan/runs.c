@@ -140,7 +140,7 @@ int bench_lines(FILE *json, bool quick) {
     for (size_t i = 0; i < 4; i++) {
         for (size_t k = 0; k < 3; k++) {
             tally t = {0};
-            uint64_t seeds = quick ? 5 : sizes[i] == 1000 ? 20 : 100;
+            uint64_t seeds = quick ? 5 : 100;
             for (uint64_t seed = 1; seed <= seeds; seed++) {
                 instance made = make_line(sizes[i], strengths[k], seed);
                 failures += one_line(planner, &made.set, &t);
