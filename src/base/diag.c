@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The functions themselves, not the forms for the analyzer. */
+#undef vyre_fail
+#undef vyre_fail_at
+#undef vyre_fail_memory
+
 /* Drops a multi-byte character that was cut at the end of text[0..length). */
 static size_t utf8_floor(const char *text, size_t length) {
     size_t start = length;

@@ -15,6 +15,13 @@ vyre_status vyre_fail_at(vyre_diag *diag, vyre_status status, const char *code, 
 /* The usual answer to a failed allocation; `what` names what the memory was for. */
 vyre_status vyre_fail_memory(vyre_diag *diag, const char *what);
 
+/* The static analyzer sees one file at a time and would follow paths on which a failure is OK. */
+#ifdef __clang_analyzer__
+#    define vyre_fail(diag, status, ...)    (vyre_fail((diag), (status), __VA_ARGS__), (status))
+#    define vyre_fail_at(diag, status, ...) (vyre_fail_at((diag), (status), __VA_ARGS__), (status))
+#    define vyre_fail_memory(diag, what)    (vyre_fail_memory((diag), (what)), VYRE_OUT_OF_MEMORY)
+#endif
+
 /* Appends to a list (NULL is fine) and counts it. Notes are stored but not counted; a note whose
  * parent was dropped is dropped too. Returns the stored diag, or NULL when there was no room. */
 vyre_diag *vyre_report(vyre_diag_list *list, vyre_severity severity, vyre_status status,

@@ -1,5 +1,7 @@
 /* Runs the registered tests, one process each; prints failures and a closing count.
- * usage: test_x [-v] [-l] [NAME...]   only tests whose name contains one of the NAMEs */
+ * usage: test_x [-v] [-l] [NAME...]   only tests whose name contains one of the NAMEs
+ * TEST_SECONDS in the environment limits each test, TEST_STOP ends the run at the first failure,
+ * TEST_PERCENT scales the counts of random cases (see test_scaled). */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +11,7 @@
 
 #include "harness/test.h"
 
-enum { MOST_TESTS = 8192, EXIT_FAILED = 1, EXIT_SKIPPED = 77, DEFAULT_SECONDS = 300 };
+enum { MOST_TESTS = 8192, DEFAULT_SECONDS = 300 };
 
 static struct {
     const char *file;
@@ -17,7 +19,6 @@ static struct {
     test_function function;
 } tests[MOST_TESTS];
 static size_t test_count;
-static bool failed_flag;
 
 void test_register(const char *file, const char *name, test_function function) {
     if (test_count == MOST_TESTS) {
@@ -27,65 +28,6 @@ void test_register(const char *file, const char *name, test_function function) {
     tests[test_count].file = file;
     tests[test_count].name = name;
     tests[test_count++].function = function;
-}
-
-void test_fail(const char *file, int line, const char *format, ...) {
-    failed_flag = true;
-    va_list args;
-    va_start(args, format);
-    printf("%s:%d: ", file, line);
-    vprintf(format, args);
-    printf("\n");
-    va_end(args);
-    fflush(stdout);
-}
-
-bool test_failed(void) {
-    return failed_flag;
-}
-
-void test_stop(void) {
-    fflush(NULL);
-    _exit(EXIT_FAILED);
-}
-
-void test_skip(const char *reason) {
-    printf("skipped: %s\n", reason);
-    fflush(NULL);
-    _exit(EXIT_SKIPPED);
-}
-
-void test_check_eq(const char *file, int line, const char *what, uint64_t got, uint64_t want) {
-    if (got != want) {
-        test_fail(file, line, "%s is %" PRIu64 " (0x%" PRIx64 "), not %" PRIu64 " (0x%" PRIx64 ")",
-                  what, got, got, want, want);
-    }
-}
-
-void test_check_str(const char *file, int line, const char *what, const char *got,
-                    const char *want) {
-    if (!got || strcmp(got, want) != 0) {
-        test_fail(file, line, "%s is\n<<<%s>>>, not\n<<<%s>>>", what, got ? got : "(null)", want);
-    }
-}
-
-void test_check_has(const char *file, int line, const char *what, const char *text,
-                    const char *part) {
-    if (!text || !strstr(text, part)) {
-        test_fail(file, line, "%s is\n<<<%s>>>, without\n<<<%s>>>", what, text ? text : "(null)",
-                  part);
-    }
-}
-
-bool test_check_status(const char *file, int line, const char *what, vyre_status got,
-                       vyre_status want, const vyre_diag *diag) {
-    if (got == want) {
-        return true;
-    }
-    test_fail(file, line, "%s is \"%s\", not \"%s\"%s%s", what, vyre_status_name(got),
-              vyre_status_name(want), diag && diag->message[0] ? ": " : "",
-              diag ? diag->message : "");
-    return false;
 }
 
 static bool wanted(const char *name, int count, char **names) {
@@ -110,7 +52,7 @@ static int run_one(size_t i, unsigned seconds) {
         alarm(seconds);
         tests[i].function();
         fflush(NULL);
-        _exit(failed_flag ? EXIT_FAILED : 0);
+        _exit(test_failed() ? TEST_EXIT_FAILED : 0);
     }
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -121,10 +63,11 @@ static int run_one(size_t i, unsigned seconds) {
 int main(int argc, char **argv) {
     bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
     bool list = argc > 1 && strcmp(argv[1], "-l") == 0;
+    bool stop = getenv("TEST_STOP") != NULL;
     const char *limit = getenv("TEST_SECONDS");
     unsigned seconds = limit ? (unsigned)strtoul(limit, NULL, 10) : DEFAULT_SECONDS;
     unsigned passed = 0, failed = 0, skipped = 0;
-    for (size_t i = 0; i < test_count; i++) {
+    for (size_t i = 0; i < test_count && !(stop && failed); i++) {
         if (!wanted(tests[i].name, argc - 1, argv + 1)) {
             continue;
         }
@@ -143,7 +86,7 @@ int main(int argc, char **argv) {
             if (verbose) {
                 printf("ok %s (%.3f s)\n", tests[i].name, took);
             }
-        } else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED) {
+        } else if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_EXIT_SKIPPED) {
             skipped++;
             printf("SKIPPED %s\n", tests[i].name);
         } else {

@@ -24,6 +24,9 @@ void test_register(const char *file, const char *name, test_function function);
     }                                                                                              \
     static void test_##name(void)
 
+/* How a test's process ends when it did not pass. */
+enum { TEST_EXIT_FAILED = 1, TEST_EXIT_SKIPPED = 77 };
+
 /* Marks the running test as failed and prints where and why. */
 void test_fail(const char *file, int line, const char *format, ...) VYRE_PRINTF(3, 4);
 /* Ends the running test at once as failed. */
@@ -78,5 +81,7 @@ uint64_t test_every_allocation(vyre_status (*body)(const vyre_allocator *a, void
 uint64_t test_random(uint64_t *state);
 /* Uniform in [0, bound); bound must not be 0. */
 uint64_t test_random_below(uint64_t *state, uint64_t bound);
+/* How many random cases to run: `count`, or less where each is slow (sanitizers, mutants). */
+uint64_t test_scaled(uint64_t count);
 
 #endif

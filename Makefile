@@ -1,0 +1,120 @@
+# vyre: a thin front of the CMake build. `make help` tells what there is.
+.DEFAULT_GOAL := build
+.PHONY: help build run test test-asan test-tsan test-mutants lint format clean install \
+        roundtrip fuzz-diff fuzz ulp bench bench-plan
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+N       ?= 1000000
+SEED    ?= 1
+BACKEND ?= cpu
+TARGET  ?= parser
+SECONDS ?= 600
+W       ?=
+JSON    ?=
+RUN     ?= examples/bfs.vy --in row,col=rmat:14:16:1
+
+define HELP
+vyre: data-parallel programs with grid-wide barriers, the same result on any device
+
+  make                 build everything into build/
+  make run             build and run an example (RUN="FILE options" for another)
+  make test            build and run the quick tests
+  make lint            formatting, clang-tidy, warnings as errors with gcc and clang
+  make test-asan       the tests with the address and undefined behaviour sanitizers
+  make test-tsan       the tests with the thread sanitizer
+  make test-mutants    does a test notice each seeded fault?
+  make install         PREFIX=/usr/local DESTDIR=: libraries, headers, command, manual
+  make format          rewrite the sources with clang-format
+  make clean           remove all build folders
+
+Long runs; each ends with one line that tells what ran and what failed:
+
+  make roundtrip       N=1000000 SEED=1: print and parse random programs
+  make fuzz-diff       BACKEND=cpu N=1000000 SEED=1: random programs against ref
+  make fuzz            TARGET=parser SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
+  make ulp             elementary functions against MPFR
+  make bench           W=workload JSON=file: ratio tables
+  make bench-plan      JSON=file: the planners
+
+Missing Debian packages are installed when root; otherwise the line to run is printed.
+endef
+export HELP
+
+help:
+	@echo "$$HELP"
+
+# One folder per kind of build; made once, kept up to date by ninja itself.
+build-asan/build.ninja:    options = -DVYRE_SANITIZE=address,undefined
+build-tsan/build.ninja:    options = -DVYRE_SANITIZE=thread
+build-mutants/build.ninja: options = -DVYRE_MUTANTS=ON
+build-clang/build.ninja:   options = -DCMAKE_C_COMPILER=clang
+build-fuzz/build.ninja:    options = -DCMAKE_C_COMPILER=clang -DVYRE_FUZZ=ON \
+                                     -DVYRE_SANITIZE=address,undefined
+%/build.ninja: | setup-run
+	@cmake -S . -B $* -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER=gcc $(options) >/dev/null
+
+setup-%:
+	@scripts/setup $*
+
+build: setup-test build/build.ninja
+	@ninja -C build
+
+run: setup-run build/build.ninja
+	@ninja -C build product
+	@scripts/need build/bin/vyre
+	build/bin/vyre run $(RUN)
+
+test: build
+	@tests/run build
+
+test-asan: setup-test build-asan/build.ninja
+	@ninja -C build-asan
+	@TEST_PERCENT=20 tests/run -x package/ build-asan
+
+test-tsan: setup-test build-tsan/build.ninja
+	@ninja -C build-tsan
+	@TEST_PERCENT=10 setarch -R tests/run -x package/ build-tsan
+
+test-mutants: setup-test build-mutants/build.ninja
+	@ninja -C build-mutants
+	@scripts/mutants build-mutants
+
+lint: setup-lint build/build.ninja build-clang/build.ninja
+	@scripts/lint build build-clang
+
+format: setup-lint
+	@scripts/sources | xargs clang-format -i
+
+roundtrip: build
+	@scripts/need build/tests/vyre_roundtrip
+	@build/tests/vyre_roundtrip --count $(N) --seed $(SEED)
+
+fuzz-diff: build
+	@scripts/need build/tests/vyre_fuzz_diff
+	@build/tests/vyre_fuzz_diff --backend $(BACKEND) --count $(N) --seed $(SEED)
+
+fuzz: setup-fuzz build-fuzz/build.ninja
+	@scripts/need tests/fuzz/fuzz_$(TARGET).c
+	@ninja -C build-fuzz fuzz_$(TARGET)
+	@scripts/fuzz build-fuzz $(TARGET) $(SECONDS)
+
+ulp: build
+	@scripts/need build/tests/vyre_ulp
+	@build/tests/vyre_ulp
+
+bench: build
+	@scripts/bench "$(W)" "$(JSON)"
+
+bench-plan: build
+	@scripts/bench plan "$(JSON)"
+
+install: setup-run build/build.ninja
+	@cmake -B build --log-level=WARNING -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@ninja -C build product
+	@DESTDIR="$(DESTDIR)" cmake --install build
+
+clean:
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-mutants

@@ -1,0 +1,104 @@
+/* For authors of backends. A backend is three small tables: what it is called and how it opens a
+ * device; what a device does; what a compiled module does. The runtime, not the backend, validates,
+ * binds, splits, times, retries and traces. Each entry says what NULL means.
+ *
+ * Threads: entries of one device may be called from several threads, but never for one pipeline or
+ * buffer at the same time. Errors: fill diag with what went wrong and what to do. */
+#ifndef VYRE_BACKEND_H
+#define VYRE_BACKEND_H
+
+#include "vyre/device.h"
+#include "vyre/dispatch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A backend's own objects; it casts them to its structs. */
+typedef struct vyre_backend_device vyre_backend_device;
+typedef struct vyre_backend_kernel vyre_backend_kernel;
+
+/* Device memory as the backend knows it; 0 is no memory. */
+typedef uint64_t vyre_memory;
+
+/* One launch of a kernel: everything by declaration number of the kernel's program. */
+typedef struct vyre_launch {
+    const vyre_memory *memory; /* in, inout, out, scratch; 0 for others */
+    const uint32_t *counts;    /* elements of each */
+    const uint64_t *values;    /* params: bits */
+    uint32_t grid[3];
+    uint64_t deadline_ns; /* of the monotonic clock; 0: none */
+    uint64_t max_steps;   /* 0: none */
+    const vyre_cancel *cancel;
+    vyre_order order;
+    uint64_t order_seed;
+    bool find_races;
+    vyre_race *races;
+    uint32_t race_capacity;
+} vyre_launch;
+
+typedef struct vyre_launch_result {
+    uint64_t steps;
+    uint64_t race_count, harmless_race_count;
+    uint32_t races_stored;
+    uint64_t device_ns; /* 0: not known */
+} vyre_launch_result;
+
+typedef struct vyre_device_table {
+    void (*close)(vyre_backend_device *device);
+    void (*describe)(vyre_backend_device *device, vyre_device_info *out_info);
+    /* Zero-filled memory. */
+    vyre_status (*allocate)(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
+                            vyre_diag *diag);
+    void (*free)(vyre_backend_device *device, vyre_memory memory);
+    vyre_status (*write)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                         const void *data, uint64_t size, vyre_diag *diag);
+    vyre_status (*read)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                        void *data, uint64_t size, vyre_diag *diag);
+    vyre_status (*copy)(vyre_backend_device *device, vyre_memory to, uint64_t to_offset,
+                        vyre_memory from, uint64_t from_offset, uint64_t size, vyre_diag *diag);
+    vyre_status (*zero)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                        uint64_t size, vyre_diag *diag);
+    /* out_equal: the two ranges hold the same bytes. (optional) NULL: the runtime reads and
+     * compares. */
+    vyre_status (*equal)(vyre_backend_device *device, vyre_memory a, vyre_memory b, uint64_t size,
+                         bool *out_equal, vyre_diag *diag);
+    /* Makes a program ready to launch: whole programs at level PROGRAM, else one without grid
+     * barriers. The program is retained by the runtime while the kernel lives. */
+    vyre_status (*compile)(vyre_backend_device *device, const vyre_program *program,
+                           vyre_backend_kernel **out_kernel, vyre_diag *diag);
+    void (*destroy)(vyre_backend_device *device, vyre_backend_kernel *kernel);
+    /* Enqueues or runs; the memory of a launch is seen by the next one. */
+    vyre_status (*launch)(vyre_backend_device *device, vyre_backend_kernel *kernel,
+                          const vyre_launch *launch, vyre_launch_result *out_result,
+                          vyre_diag *diag);
+    /* Waits until all that was launched is done. (optional) NULL: launch runs to the end itself. */
+    vyre_status (*finish)(vyre_backend_device *device, vyre_diag *diag);
+} vyre_device_table;
+
+typedef struct vyre_backend {
+    const char *name;        /* stable, unique, lower case */
+    const char *description; /* one line */
+    uint32_t rank;           /* lower is preferred among equals */
+    const vyre_device_table *device;
+    /* `path` is what follows "NAME://", or "". Not being there is VYRE_NOT_FOUND. */
+    vyre_status (*open)(const struct vyre_backend *backend, const char *path,
+                        const vyre_allocator *allocator, vyre_backend_device **out_device,
+                        vyre_diag *diag);
+    /* How many devices there are, without opening them. (optional) NULL: one. */
+    uint32_t (*count)(const struct vyre_backend *backend);
+} vyre_backend;
+
+/* A registry starts with the built-in backends. Adding a name that is there is an error. */
+VYRE_API vyre_status vyre_registry_create(const vyre_allocator *allocator,
+                                          vyre_registry **out_registry);
+VYRE_API void vyre_registry_destroy(vyre_registry *registry);
+/* The table must outlive the registry. */
+VYRE_API vyre_status vyre_registry_add(vyre_registry *registry, const vyre_backend *backend,
+                                       vyre_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/* Devices: what is there, what it can do, opening it, and memory on it. */
+#ifndef VYRE_DEVICE_H
+#define VYRE_DEVICE_H
+
+#include "vyre/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_registry vyre_registry; /* a set of backends; see vyre/backend.h to extend it */
+typedef struct vyre_device vyre_device;
+typedef struct vyre_buffer vyre_buffer; /* memory on a device */
+
+/* How much of a program a device takes at once. */
+typedef enum vyre_level {
+    VYRE_LEVEL_SEGMENT = 0, /* barrier-free pieces; the runtime runs the schedule */
+    VYRE_LEVEL_SCHEDULE,    /* all pieces and the schedule between them */
+    VYRE_LEVEL_PROGRAM      /* whole programs: it has a native grid barrier */
+} vyre_level;
+
+/* What a device can do, and its limits (0: unknown or none). */
+typedef struct vyre_device_info {
+    char backend[32]; /* "ref" */
+    char name[128];   /* "reference interpreter" */
+    char version[64];
+    vyre_level level;
+    bool allows_split; /* may be given the pieces of a program with grid barriers */
+    bool is_oracle;    /* slow and exact; never chosen by "auto" while another is there */
+    bool has_f64, has_u64_atomics, has_float_atomics, has_subgroups, has_async_copy;
+    bool reports_device_time;
+    uint32_t max_group_lanes;
+    uint32_t max_groups[3];
+    uint64_t max_workgroup_bytes;
+    uint64_t max_buffer_bytes;
+    uint64_t memory_bytes;
+    uint32_t compute_units;
+    uint64_t unsupported_exprs[2]; /* bit set by vyre_expr_op: programs with it are refused */
+    uint64_t unsupported_stmts;    /* bit set by vyre_stmt_op */
+} vyre_device_info;
+
+/* Backends known to a registry (NULL: those built into the library), best first. */
+VYRE_API uint32_t vyre_backend_count(const vyre_registry *registry);
+VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t index);
+
+/* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
+ * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". */
+VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
+                                      const vyre_allocator *allocator, vyre_device **out_device,
+                                      vyre_diag *diag);
+/* All buffers and pipelines of the device must be gone. */
+VYRE_API void vyre_device_close(vyre_device *device);
+VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);
+
+/* Memory on the device, zero at first. Buffers belong to the device that made them; giving one to
+ * another device is refused. Offsets and sizes are bytes. */
+VYRE_API vyre_status vyre_buffer_create(vyre_device *device, uint64_t size,
+                                        vyre_buffer **out_buffer, vyre_diag *diag);
+VYRE_API void vyre_buffer_destroy(vyre_buffer *buffer);
+VYRE_API uint64_t vyre_buffer_size(const vyre_buffer *buffer);
+VYRE_API vyre_status vyre_buffer_write(vyre_buffer *buffer, uint64_t offset, const void *data,
+                                       uint64_t size, vyre_diag *diag);
+VYRE_API vyre_status vyre_buffer_read(const vyre_buffer *buffer, uint64_t offset, void *data,
+                                      uint64_t size, vyre_diag *diag);
+VYRE_API vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const vyre_buffer *from,
+                                      uint64_t from_offset, uint64_t size, vyre_diag *diag);
+VYRE_API vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size,
+                                      vyre_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

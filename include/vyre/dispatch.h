@@ -1,0 +1,134 @@
+/* Running programs. One call validates, binds, splits where the device needs it, runs and returns
+ * the outputs:
+ *
+ *     vyre_input in[] = {{x, sizeof x}, {y, sizeof y}};     // every `in` and `inout`, in order
+ *     vyre_output out[1] = {{0}};                           // every `inout` and `out`, in order
+ *     vyre_dispatch(device, program, in, 2, out, 1, NULL, NULL, &diag);
+ *
+ * On failure the outputs are as they were. */
+#ifndef VYRE_DISPATCH_H
+#define VYRE_DISPATCH_H
+
+#include "vyre/device.h"
+#include "vyre/race.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_input {
+    const void *data;
+    size_t size; /* bytes: a multiple of the element size, and the declared size if there is one */
+} vyre_input;
+
+/* A slot for returned bytes. Zero it once; it is grown as needed and reused by later calls. Free it
+ * with vyre_output_finish and the same allocator as the device's. */
+typedef struct vyre_output {
+    void *data;
+    size_t size;
+    size_t capacity;
+} vyre_output;
+VYRE_API void vyre_output_finish(vyre_output *output, const vyre_allocator *allocator);
+
+/* A value for a param, by name: bits as in a literal, zero-extended. */
+typedef struct vyre_setting {
+    const char *name;
+    vyre_type type; /* must be the param's */
+    uint64_t bits;
+} vyre_setting;
+
+typedef enum vyre_split_mode {
+    VYRE_SPLIT_AUTO = 0, /* native where the device can */
+    VYRE_SPLIT_NEVER,    /* an error if the device can't */
+    VYRE_SPLIT_ALWAYS
+} vyre_split_mode;
+
+typedef enum vyre_path { VYRE_PATH_HOST = 0, VYRE_PATH_RESIDENT } vyre_path;
+
+/* In which order the reference backend runs lanes that are free to run in any order. */
+typedef enum vyre_order {
+    VYRE_ORDER_FORWARD = 0,
+    VYRE_ORDER_REVERSE,
+    VYRE_ORDER_RANDOM,
+    VYRE_ORDER_INTERLEAVED
+} vyre_order;
+
+/* Set to nonzero by any thread or signal handler to stop a dispatch soon. */
+typedef struct vyre_cancel {
+    volatile int requested;
+} vyre_cancel;
+
+typedef struct vyre_dispatch_options {
+    const vyre_setting *settings;
+    uint32_t setting_count;
+    bool has_grid; /* workgroups per axis, over the program's own clause */
+    uint32_t grid[3];
+    bool has_elements; /* or lanes along the one active axis */
+    uint64_t elements;
+    uint32_t
+        workgroup[3];    /* all zero: the program's; else refused where the program depends on it */
+    bool has_iterations; /* run to a fixpoint: at most `iterations` passes, at least 1 */
+    uint32_t iterations;
+    vyre_split_mode split;
+    vyre_path path;
+    bool no_optimize;          /* keep every barrier */
+    bool in_place;             /* outputs may be half written on failure; saves staging */
+    uint64_t timeout_ns;       /* of the whole dispatch; 0: none */
+    uint64_t max_output_bytes; /* of all outputs together; 0: none */
+    uint64_t max_steps;        /* statements, on ref and ref-split; 0: none */
+    const vyre_cancel *cancel;
+    /* ref and ref-split only; an error elsewhere. */
+    vyre_order order;
+    uint64_t order_seed;
+    bool find_races;
+    vyre_race *races; /* room for what is found */
+    uint32_t race_capacity;
+} vyre_dispatch_options;
+
+typedef struct vyre_dispatch_stats {
+    uint64_t launches, skipped_launches;
+    uint64_t host_waits;
+    uint64_t bytes_in, bytes_out;
+    uint64_t carried_bytes;
+    uint64_t segments, sync_points;
+    uint64_t steps; /* statements run, where the device counts them */
+} vyre_dispatch_stats;
+
+/* Nanoseconds; 0 in device, enqueue and wait: not known. */
+typedef struct vyre_dispatch_times {
+    uint64_t compile, alloc, upload, run, download, total;
+    uint64_t device, enqueue, wait;
+} vyre_dispatch_times;
+
+/* What happened. */
+typedef struct vyre_dispatch_report {
+    uint32_t grid[3];
+    vyre_decl grid_from; /* buffer from which the grid was inferred; VYRE_NONE if it was given */
+    uint32_t passes;
+    bool converged; /* the last pass changed nothing that is compared */
+    bool was_split;
+    vyre_dispatch_stats stats;
+    vyre_dispatch_times times;
+    uint64_t race_count, harmless_race_count; /* all found */
+    uint32_t races_stored;
+} vyre_dispatch_report;
+
+VYRE_API vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
+                                   const vyre_input *inputs, uint32_t input_count,
+                                   vyre_output *outputs, uint32_t output_count,
+                                   const vyre_dispatch_options *options,
+                                   vyre_dispatch_report *out_report, vyre_diag *diag);
+
+/* The number of elements of each declaration and the grid, as a dispatch with these inputs would
+ * have them. counts has room for every declaration of the program; non-memory gets 0. An input of
+ * declared size may be left out (all zero): only its size is asked for. Any out_ may be NULL. */
+VYRE_API vyre_status vyre_bind_sizes(const vyre_program *program, const vyre_input *inputs,
+                                     uint32_t input_count, const vyre_dispatch_options *options,
+                                     uint32_t *out_counts, uint32_t out_grid[3],
+                                     vyre_decl *out_grid_from, vyre_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* Every limit of the language and its tools, each with its reason. A program beyond one is refused
+ * with a diagnostic that names it; nothing overflows. */
+#ifndef VYRE_LIMITS_H
+#define VYRE_LIMITS_H
+
+enum {
+    /* Statements of a program, bodies of functions included (V019). Generated programs reach tens
+     * of thousands; analyses are near-linear, so this bounds their time to seconds. */
+    VYRE_LIMIT_STATEMENTS = 1 << 20,
+    /* Statement nesting (V018). Deeper code is not written by people or sane generators, and
+     * uniformity messages name the path. */
+    VYRE_LIMIT_NESTING = 64,
+    /* Depth of one expression (V033): emitters print expressions as nested text, and compilers
+     * behind them recurse. */
+    VYRE_LIMIT_EXPR_DEPTH = 128,
+    /* Nodes of the expressions of one statement: bounds the interpreter's value stack. */
+    VYRE_LIMIT_STMT_EXPRS = 1 << 16,
+    /* Nesting of calls (recursion is refused anyway); inlining multiplies bodies. */
+    VYRE_LIMIT_CALL_DEPTH = 32,
+    /* Statements after inlining all calls. */
+    VYRE_LIMIT_INLINED = 1 << 22,
+    /* Arguments of a function. */
+    VYRE_LIMIT_ARGUMENTS = 64,
+    /* Declarations (buffers, params, consts, arrays). */
+    VYRE_LIMIT_DECLS = 4096,
+    /* Functions. */
+    VYRE_LIMIT_FUNCTIONS = 4096,
+    /* Bytes of a name, and of a string in quotes. */
+    VYRE_LIMIT_NAME = 255,
+    /* Lanes of a workgroup; the largest that PoCL offers. */
+    VYRE_LIMIT_GROUP_LANES = 4096,
+    /* Lanes of a subgroup, fixed on every backend. */
+    VYRE_SUBGROUP_SIZE_FIXED = 32,
+    /* Bytes of workgroup memory of a program: 1 MiB is the largest any present device offers. */
+    VYRE_LIMIT_WORKGROUP_BYTES = 1 << 20,
+    /* Bytes of private arrays of a lane. */
+    VYRE_LIMIT_PRIVATE_BYTES = 1 << 16,
+    /* Bytes of a source text: 64 MiB keeps 32-bit token offsets safe and memory bounded. */
+    VYRE_LIMIT_SOURCE_BYTES = 1 << 26,
+    /* Open brackets and operators while parsing one expression; beyond the expression depth so that
+     * redundant brackets are fine, bounded so that 10 MB of brackets are refused at once. */
+    VYRE_LIMIT_PARSE_STACK = 1024
+};
+
+#endif

@@ -1,0 +1,23 @@
+/* Parts of the builder that only the library uses. */
+#ifndef VYRE_SRC_IR_BUILDER_H
+#define VYRE_SRC_IR_BUILDER_H
+
+#include "vyre/ir.h"
+
+enum {
+    /* Deeper than the validator allows in sources (VYRE_LIMIT_EXPR_DEPTH), so that passes have
+     * room; bounds a stack frame of the builder. */
+    VYRE_BUILDER_EXPR_DEPTH = 512
+};
+
+/* Makes all expression handles invalid and reuses their memory. For callers that build statement by
+ * statement and never use an expression twice. */
+void vyre_builder_forget_exprs(vyre_builder *builder);
+
+/* Gives a const its type before its value is known. */
+void vyre_builder_set_decl_type(vyre_builder *builder, vyre_decl decl, vyre_type type);
+
+/* Makes the builder fail as if one of its own allocations had failed. */
+void vyre_builder_fail_memory(vyre_builder *builder);
+
+#endif

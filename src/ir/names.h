@@ -1,0 +1,13 @@
+/* Which words are names. One list, shared by lexer, builder and completion. */
+#ifndef VYRE_SRC_IR_NAMES_H
+#define VYRE_SRC_IR_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A letter or underscore, then letters, digits, underscores; at most VYRE_LIMIT_NAME bytes. */
+bool vyre_name_is_identifier(const char *text, size_t length);
+/* Keywords, type names and built-in names can't be declared. */
+bool vyre_name_is_reserved(const char *text, size_t length);
+
+#endif
