@@ -1,0 +1,76 @@
+/* JSON: a strict reader into a flat tree, and a writer. */
+#ifndef VYRE_SRC_IO_JSON_H
+#define VYRE_SRC_IO_JSON_H
+
+#include "base/arena.h"
+#include "base/text.h"
+
+typedef enum vyre_json_kind {
+    VYRE_JSON_NULL,
+    VYRE_JSON_FALSE,
+    VYRE_JSON_TRUE,
+    VYRE_JSON_NUMBER,
+    VYRE_JSON_STRING,
+    VYRE_JSON_ARRAY,
+    VYRE_JSON_OBJECT
+} vyre_json_kind;
+
+/* Nodes stand in the order of the text: the children of node i begin at i + 1, the sibling behind
+ * it is `end`. The children of an object are key, value, key, value, ... */
+typedef struct vyre_json_node {
+    const char *text; /* of a string (unescaped, valid UTF-8) or a number */
+    uint32_t length;
+    uint32_t at;  /* offset in the document */
+    uint32_t end; /* index of the first node that is not part of this one */
+    vyre_json_kind kind;
+} vyre_json_node;
+
+typedef struct vyre_json {
+    const char *name, *text; /* borrowed */
+    size_t length;
+    VYRE_VEC(vyre_json_node) nodes; /* 0 is the document */
+    vyre_arena strings;             /* those that had escapes */
+} vyre_json;
+
+enum { VYRE_JSON_DEPTH = 64, VYRE_JSON_NONE = 0xffffffffu };
+
+/* The text must outlive the tree; `name` is the file's name in messages. Beyond RFC 8259: keys of
+ * an object must differ, and the words NaN, Infinity and -Infinity, which some writers emit, are
+ * read as numbers that no accessor takes, so that the message can say where they do harm. */
+vyre_status vyre_json_parse(const char *text, size_t length, const char *name,
+                            const vyre_allocator *a, vyre_json *out, vyre_diag *diag);
+void vyre_json_finish(vyre_json *json);
+
+/* The value of a member, or VYRE_JSON_NONE. O(members). */
+uint32_t vyre_json_member(const vyre_json *json, uint32_t object, const char *key);
+bool vyre_json_is(const vyre_json *json, uint32_t node, const char *string);
+/* An exact whole number from 0 to 2^64-1; `what` names it in the message. */
+vyre_status vyre_json_u64(const vyre_json *json, uint32_t node, const char *what, uint64_t *out,
+                          vyre_diag *diag);
+/* Fails at the place of a node. */
+vyre_status vyre_json_fail(const vyre_json *json, uint32_t node, const char *fix, vyre_diag *diag,
+                           const char *format, ...) VYRE_PRINTF(5, 6);
+
+/* Writes compact JSON into a text; commas come by themselves. Look at text->failed at the end.
+ * Bytes that are not UTF-8 become U+FFFD, so the result is always valid. At most 64 levels. */
+typedef struct vyre_json_writer {
+    vyre_text *text;
+    uint64_t filled; /* one bit per open level: it has an element */
+    uint32_t depth;
+    bool after_key;
+} vyre_json_writer;
+
+void vyre_json_writer_init(vyre_json_writer *writer, vyre_text *text);
+void vyre_json_begin_object(vyre_json_writer *writer);
+void vyre_json_end_object(vyre_json_writer *writer);
+void vyre_json_begin_array(vyre_json_writer *writer);
+void vyre_json_end_array(vyre_json_writer *writer);
+void vyre_json_key(vyre_json_writer *writer, const char *key);
+void vyre_json_put_string(vyre_json_writer *writer, const char *string);
+void vyre_json_put_bytes(vyre_json_writer *writer, const char *bytes, size_t length);
+void vyre_json_put_u64(vyre_json_writer *writer, uint64_t value);
+void vyre_json_put_i64(vyre_json_writer *writer, int64_t value);
+void vyre_json_put_bool(vyre_json_writer *writer, bool value);
+void vyre_json_put_null(vyre_json_writer *writer);
+
+#endif
