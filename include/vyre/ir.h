@@ -356,6 +356,10 @@ VYRE_API vyre_decl vyre_build_memory(vyre_builder *b, vyre_role role, const char
 VYRE_API vyre_decl vyre_build_param(vyre_builder *b, const char *name, vyre_type type,
                                     vyre_expr default_value);
 VYRE_API vyre_decl vyre_build_const(vyre_builder *b, const char *name, vyre_expr value);
+/* Size of memory, or value of a param or const (whose type it decides), given after the
+ * declaration: for expressions that name declarations made later. */
+VYRE_API void vyre_build_decl_size(vyre_builder *b, vyre_decl decl, vyre_expr size);
+VYRE_API void vyre_build_decl_value(vyre_builder *b, vyre_decl decl, vyre_expr value);
 /* Bytes [begin, end) of an inout or out buffer are returned, instead of all. */
 VYRE_API void vyre_build_output_range(vyre_builder *b, vyre_decl decl, uint32_t begin,
                                       uint32_t end);

@@ -204,6 +204,16 @@ void vyre_builder_at(vyre_builder *b, vyre_place place) {
         .file = file, .line = place.line, .col = place.col, .end_col = place.end_col};
 }
 
+void vyre_builder_set_decl_type(vyre_builder *b, vyre_decl decl, vyre_type type) {
+    if (ok(b) && decl < b->decls.count) {
+        b->decls.data[decl].type = (uint8_t)type;
+    }
+}
+
+void vyre_builder_fail_memory(vyre_builder *b) {
+    no_memory(b);
+}
+
 void vyre_builder_forget_exprs(vyre_builder *b) {
     b->pool.count = 0;
 }
@@ -514,15 +524,11 @@ vyre_decl vyre_build_memory(vyre_builder *b, vyre_role role, const char *name, v
         misuse(b, "a buffer or array needs a memory role and an element type");
         return VYRE_NONE;
     }
-    uint32_t first = b->decl_code.exprs.count;
-    vyre_expr count = commit_optional(b, &b->decl_code, size, true);
     return add_decl(b, (vyre_decl_node){.name = intern_name(b, name),
                                         .role = (uint8_t)role,
                                         .type = (uint8_t)type,
-                                        .size = count,
-                                        .value = VYRE_NONE,
-                                        .first_expr = first,
-                                        .end_expr = b->decl_code.exprs.count});
+                                        .size = commit_optional(b, &b->decl_code, size, true),
+                                        .value = VYRE_NONE});
 }
 
 static vyre_decl add_value(vyre_builder *b, vyre_role role, const char *name, vyre_type type,
@@ -530,15 +536,11 @@ static vyre_decl add_value(vyre_builder *b, vyre_role role, const char *name, vy
     if (!ok(b)) {
         return VYRE_NONE;
     }
-    uint32_t first = b->decl_code.exprs.count;
-    vyre_expr root = commit_optional(b, &b->decl_code, value, false);
     return add_decl(b, (vyre_decl_node){.name = intern_name(b, name),
                                         .role = (uint8_t)role,
                                         .type = (uint8_t)type,
                                         .size = VYRE_NONE,
-                                        .value = root,
-                                        .first_expr = first,
-                                        .end_expr = b->decl_code.exprs.count});
+                                        .value = commit_optional(b, &b->decl_code, value, false)});
 }
 
 vyre_decl vyre_build_param(vyre_builder *b, const char *name, vyre_type type,
@@ -552,6 +554,23 @@ vyre_decl vyre_build_param(vyre_builder *b, const char *name, vyre_type type,
 
 vyre_decl vyre_build_const(vyre_builder *b, const char *name, vyre_expr value) {
     return add_value(b, VYRE_CONST, name, vyre_builder_expr_type(b, value), value);
+}
+
+void vyre_build_decl_size(vyre_builder *b, vyre_decl decl, vyre_expr size) {
+    if (is_decl(b, decl, true)) {
+        vyre_expr root = commit(b, &b->decl_code, size, true);
+        b->decls.data[decl].size = root;
+    }
+}
+
+void vyre_build_decl_value(vyre_builder *b, vyre_decl decl, vyre_expr value) {
+    if (is_decl(b, decl, false)) {
+        vyre_expr root = commit(b, &b->decl_code, value, false);
+        b->decls.data[decl].value = root;
+        if (b->decls.data[decl].role == VYRE_CONST) {
+            b->decls.data[decl].type = (uint8_t)vyre_builder_expr_type(b, value);
+        }
+    }
 }
 
 void vyre_build_output_range(vyre_builder *b, vyre_decl decl, uint32_t begin, uint32_t end) {
@@ -1041,6 +1060,13 @@ typedef struct layout {
     uint32_t next_var, next_arg;
 } layout;
 
+static vyre_expr tree_first(const body *from, vyre_expr root) {
+    while (vyre_expr_arity(&from->exprs.data[root]) > 0) {
+        root = from->exprs.data[root].u.arg[0];
+    }
+    return root;
+}
+
 static void lay_var(layout *to, const vyre_builder *b, vyre_var var) {
     to->renumbered[var] = to->next_var;
     to->program->vars[to->next_var] = b->vars.data[var];
@@ -1106,15 +1132,47 @@ static void renumber_uses(layout *to) {
     }
 }
 
-static void lay_out(vyre_builder *b, layout *to) {
-    vyre_program *p = to->program;
-    uint32_t stmt_base = 0, expr_base = 0;
+/* Copies the tree that ends at `root` to the end of what is laid out; returns its new root. */
+static vyre_expr lay_tree(const body *from, vyre_expr root, uint32_t *end, vyre_program *p) {
+    if (root == VYRE_NONE) {
+        return VYRE_NONE;
+    }
+    vyre_expr first = tree_first(from, root);
+    uint32_t shift = *end - first; /* modulo 2^32 */
+    for (vyre_expr i = first; i <= root; i++) {
+        vyre_expr_node node = from->exprs.data[i];
+        for (uint32_t k = 0; k < vyre_expr_arity(&node); k++) {
+            node.u.arg[k] += shift;
+        }
+        p->exprs[*end] = node;
+        p->expr_places[(*end)++] = from->expr_places.data[i];
+    }
+    return root + shift;
+}
+
+/* Expressions of declarations in declaration order, then those of the clause: whatever the order of
+ * the calls was. */
+static uint32_t lay_decls(vyre_builder *b, vyre_program *p) {
+    uint32_t end = 0;
     for (uint32_t i = 0; i < b->decls.count; i++) {
-        p->decls[i] = b->decls.data[i];
+        vyre_decl_node node = b->decls.data[i];
+        node.first_expr = end;
+        node.size = lay_tree(&b->decl_code, node.size, &end, p);
+        node.value = lay_tree(&b->decl_code, node.value, &end, p);
+        node.end_expr = end;
+        p->decls[i] = node;
         p->decl_places[i] = b->decl_places.data[i];
     }
-    lay_exprs(&b->decl_code, 0, p);
-    expr_base = b->decl_code.exprs.count;
+    for (int i = 0; i < 3; i++) {
+        p->view.clause[i] = lay_tree(&b->decl_code, b->clause[i], &end, p);
+    }
+    return end;
+}
+
+static void lay_out(vyre_builder *b, layout *to) {
+    vyre_program *p = to->program;
+    uint32_t stmt_base = 0;
+    uint32_t expr_base = lay_decls(b, p);
     for (uint32_t i = 0; i < b->fns.count; i++) {
         function *f = &b->fns.data[i];
         vyre_var first = f->node.first_var;
@@ -1140,10 +1198,28 @@ static void lay_out(vyre_builder *b, layout *to) {
     renumber_uses(to);
 }
 
+/* Expressions of declarations and clauses that are in use: a size given anew leaves its old one. */
+static uint64_t decl_exprs(const vyre_builder *b) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < b->decls.count + 3; i++) {
+        vyre_expr roots[2] = {VYRE_NONE, VYRE_NONE};
+        if (i < b->decls.count) {
+            roots[0] = b->decls.data[i].size;
+            roots[1] = b->decls.data[i].value;
+        } else {
+            roots[0] = b->clause[i - b->decls.count];
+        }
+        for (int k = 0; k < 2; k++) {
+            count += roots[k] == VYRE_NONE ? 0 : roots[k] + 1 - tree_first(&b->decl_code, roots[k]);
+        }
+    }
+    return count;
+}
+
 /* Totals over all bodies; false when a count does not fit. */
 static bool total(const vyre_builder *b, vyre_program_view *sizes) {
     uint64_t stmts = b->entry.stmts.count;
-    uint64_t exprs = (uint64_t)b->entry.exprs.count + b->decl_code.exprs.count;
+    uint64_t exprs = b->entry.exprs.count + decl_exprs(b);
     for (uint32_t i = 0; i < b->fns.count; i++) {
         stmts += b->fns.data[i].code.stmts.count;
         exprs += b->fns.data[i].code.exprs.count;

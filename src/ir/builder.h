@@ -14,4 +14,10 @@ enum {
  * statement and never use an expression twice. */
 void vyre_builder_forget_exprs(vyre_builder *builder);
 
+/* Gives a const its type before its value is known. */
+void vyre_builder_set_decl_type(vyre_builder *builder, vyre_decl decl, vyre_type type);
+
+/* Makes the builder fail as if one of its own allocations had failed. */
+void vyre_builder_fail_memory(vyre_builder *builder);
+
 #endif

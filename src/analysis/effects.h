@@ -1,0 +1,58 @@
+/* Effects: which memory each statement reads and writes, and for whom it waits. */
+#ifndef VYRE_SRC_ANALYSIS_EFFECTS_H
+#define VYRE_SRC_ANALYSIS_EFFECTS_H
+
+#include "analysis/calls.h"
+#include "base/alloc.h"
+#include "vyre/ir.h"
+
+/* Bits of what is done to a declaration. An atomic is all three. */
+typedef enum vyre_effect {
+    VYRE_EFFECT_READ = 1,
+    VYRE_EFFECT_WRITE = 2,
+    VYRE_EFFECT_ATOMIC = 4
+} vyre_effect;
+
+/* Bits of who waits for whom. */
+typedef enum vyre_waits {
+    VYRE_WAITS_SUBGROUP = 1,
+    VYRE_WAITS_GROUP = 2,
+    VYRE_WAITS_GRID = 4 /* grid_sync and collectives */
+} vyre_waits;
+
+/* Summaries of all functions and the deliveries of async waits. Immutable once made. */
+typedef struct vyre_effect_map vyre_effect_map;
+
+/* `calls` must be free of cycles; it is only used during the call. */
+vyre_status vyre_effects_create(const vyre_program *program, const vyre_calls *calls,
+                                const vyre_allocator *allocator, vyre_effect_map **out_effects);
+void vyre_effects_destroy(vyre_effect_map *effects);
+
+/* Calls `visit` for everything that the statement itself does to memory, in order of evaluation:
+ *   loads of its expressions, then its own access. A declaration may come several times.
+ *   async_load, async_store  read the source
+ *   async_wait               writes the destination of its begin
+ *   calls                    what the callee does, transitively; of an opaque function what it
+ *                            declares
+ *   if, for, while           only the condition and the bounds, not the body
+ * `effect` holds bits of vyre_effect; `load` is the load expression, or VYRE_NONE. */
+typedef void (*vyre_effect_fn)(void *user, vyre_decl decl, uint32_t effect, vyre_expr load);
+void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect_fn visit,
+                     void *user);
+
+/* Bits of vyre_waits of the statement itself; of a call, those of its callee. */
+uint32_t vyre_effects_waits(const vyre_effect_map *effects, vyre_stmt stmt);
+uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn);
+
+/* Sets of declarations, one bit each. */
+typedef struct vyre_effect_sets {
+    uint64_t *reads, *writes, *atomics; /* `words` words each */
+    uint32_t words;
+    uint32_t waits;
+} vyre_effect_sets;
+
+/* Adds the effects of statements [first, end) to the sets. */
+void vyre_effects_collect(const vyre_effect_map *effects, vyre_stmt first, vyre_stmt end,
+                          vyre_effect_sets *sets);
+
+#endif

@@ -1,0 +1,84 @@
+/* Shapes of a program: build the graph, solve, and settle the loads.
+ *
+ * Which loads are uniform depends on where lanes part, and where lanes part depends on loads. Both
+ * only grow, so alternating until nothing changes gives the least answer; after a few rounds, which
+ * real programs never need, every branch is taken as parting, which is safe and final. */
+#include "analysis/shape.h"
+
+#include "analysis/shape_graph.h"
+
+enum { ROUNDS = 8 };
+
+static vyre_status settle(vyre_shapes *s) {
+    bool changed = true;
+    vyre_status status = vyre_shapes_solve(s);
+    for (uint32_t round = 0; status == VYRE_OK && changed; round++) {
+        status = vyre_shapes_mark_loads(s, round >= ROUNDS, &changed);
+        if (status == VYRE_OK) {
+            status = vyre_shapes_solve(s);
+        }
+    }
+    return status;
+}
+
+vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_map *effects,
+                               const vyre_allocator *allocator, vyre_shapes **out_shapes) {
+    const vyre_allocator a = vyre_allocator_or_system(allocator);
+    vyre_shapes *s = vyre_alloc_zeroed(&a, 1, sizeof *s);
+    if (!s) {
+        return VYRE_OUT_OF_MEMORY;
+    }
+    s->allocator = a;
+    s->program = vyre_program_get(program);
+    s->effects = effects;
+    vyre_status status = vyre_shapes_build(s);
+    if (status == VYRE_OK) {
+        status = vyre_shapes_link(s);
+    }
+    if (status == VYRE_OK) {
+        status = settle(s);
+    }
+    if (status != VYRE_OK) {
+        vyre_shapes_destroy(s);
+        return status;
+    }
+    *out_shapes = s;
+    return VYRE_OK;
+}
+
+void vyre_shapes_destroy(vyre_shapes *s) {
+    if (!s) {
+        return;
+    }
+    const vyre_allocator a = s->allocator;
+    vyre_free(&a, s->first_user, (size_t)s->nodes.count + 1, sizeof *s->first_user);
+    vyre_free(&a, s->users, s->user_count, sizeof *s->users);
+    vyre_free(&a, s->scratch, s->max_exprs, sizeof *s->scratch);
+    vyre_vec_free(&a, &s->steps);
+    vyre_vec_free(&a, &s->uses);
+    vyre_vec_free(&a, &s->nodes);
+    vyre_vec_free(&a, &s->edges);
+    vyre_vec_free(&a, &s->queue);
+    vyre_free(&a, s, 1, sizeof *s);
+}
+
+uint32_t vyre_shapes_step_count(const vyre_shapes *shapes) {
+    return shapes->steps.count;
+}
+
+vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step) {
+    return shapes->steps.data[step].stmt;
+}
+
+vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
+    const shape_node *node = &shapes->nodes.data[shapes->steps.data[step].control];
+    uint8_t kind = node->shape;
+    if (node->outer != VYRE_NONE && shapes->nodes.data[node->outer].shape > kind) {
+        kind = shapes->nodes.data[node->outer].shape;
+    }
+    return (vyre_shape){.kind = kind};
+}
+
+void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out) {
+    vyre_shapes_evaluate(shapes, step, out);
+}

@@ -1,0 +1,83 @@
+/* Shapes: how a value is spread over the lanes, and which lanes come to a statement together.
+ * The validator, fission and the vectoriser all read this one analysis. */
+#ifndef VYRE_SRC_ANALYSIS_SHAPE_H
+#define VYRE_SRC_ANALYSIS_SHAPE_H
+
+#include "analysis/effects.h"
+
+/* From known to unknown. LINEAR means: along x, a value that is equal in a row plus stride times
+ * local_id.x (modulo the width of the type); stride 1 is "consecutive". */
+typedef enum vyre_shape_kind {
+    VYRE_SHAPE_NONE,  /* no lane has such a value */
+    VYRE_SHAPE_GRID,  /* the same for every lane of the grid */
+    VYRE_SHAPE_GROUP, /* the same for every lane of a workgroup */
+    VYRE_SHAPE_ROW,   /* the same for lanes of a workgroup that differ only in x */
+    VYRE_SHAPE_LINEAR,
+    VYRE_SHAPE_VARYING
+} vyre_shape_kind;
+
+typedef struct vyre_shape {
+    uint8_t kind;   /* vyre_shape_kind */
+    int32_t stride; /* LINEAR: not 0; else 0 */
+} vyre_shape;
+
+/* Whether such a value is the same for all lanes of a scope: GRID or GROUP. */
+static inline bool vyre_shape_uniform(vyre_shape shape, vyre_shape_kind scope) {
+    return shape.kind <= (uint8_t)scope;
+}
+
+/* Immutable once made; keeps pointers to program and effects. */
+typedef struct vyre_shapes vyre_shapes;
+
+/* The program must be free of errors other than those of uniformity. Calls are expanded: a function
+ * is judged anew at each call, with the shapes of its arguments. */
+vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_map *effects,
+                               const vyre_allocator *allocator, vyre_shapes **out_shapes);
+void vyre_shapes_destroy(vyre_shapes *shapes);
+
+/* Steps are the statements of the entry body in order, each call followed by the body of its
+ * function. Without calls, step i is statement entry + i. */
+uint32_t vyre_shapes_step_count(const vyre_shapes *shapes);
+vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step);
+/* Which lanes come to the step together: uniform over a scope if all lanes of it that have not
+ * ended, or none, come there, in the same trip of every loop around. Never LINEAR. */
+vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step);
+/* Shapes of the step's expressions: out[i] is that of expression first_expr + i. */
+void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out);
+
+/* Why the control at a step is not uniform over a scope, as a chain of causes from the condition
+ * to the origin. */
+typedef enum vyre_cause_kind {
+    VYRE_CAUSE_CONDITION, /* this condition splits the lanes (`step` is an if, for or while) */
+    VYRE_CAUSE_ASSIGNED,  /* `var` gets its value at `step` */
+    VYRE_CAUSE_MERGED,    /* `var` is assigned under the condition at `step` */
+    VYRE_CAUSE_LEFT,      /* `var` is assigned in the loop at `step`, which lanes leave apart */
+    VYRE_CAUSE_RESULT     /* `var` is the result of an atomic, a subgroup operation, an opaque
+                             function: never uniform */
+} vyre_cause_kind;
+
+typedef enum vyre_origin_kind {
+    VYRE_ORIGIN_VAR,     /* depends on `origin_var`, which the next cause explains */
+    VYRE_ORIGIN_BUILTIN, /* depends on an id: `origin` */
+    VYRE_ORIGIN_WRITTEN, /* load `origin` of memory that `writer` writes in the same interval */
+    VYRE_ORIGIN_SHARED,  /* load of workgroup memory: not the same in all groups */
+    VYRE_ORIGIN_PRIVATE, /* load of a private array */
+    VYRE_ORIGIN_NONE     /* the statement itself varies (RESULT) */
+} vyre_origin_kind;
+
+typedef struct vyre_cause {
+    vyre_cause_kind kind;
+    uint32_t step;
+    vyre_var var; /* or VYRE_NONE */
+    vyre_origin_kind origin_kind;
+    vyre_expr origin;    /* or VYRE_NONE */
+    vyre_var origin_var; /* or VYRE_NONE */
+    uint32_t writer;     /* step, or VYRE_NONE */
+} vyre_cause;
+
+/* Uses memory of `shapes`: not to be called from two threads at once. Fills at most `capacity`
+ * causes and returns how many; 0 if control is uniform over the scope. */
+uint32_t vyre_shapes_why(const vyre_shapes *shapes, uint32_t step, vyre_shape_kind scope,
+                         vyre_cause *out, uint32_t capacity);
+
+#endif

@@ -1,0 +1,696 @@
+/* From statements to the value graph, in one walk over the expanded program.
+ *
+ * `current` holds the version of each variable. A change inside an arm or a loop body is logged
+ * with the version before, so that the arm can be undone at `else` and both arms merged at `end`:
+ * the work is proportional to the changes, not to the number of variables. Loops get a join at
+ * their head for each variable that is assigned in them (known from a scan before the walk).
+ *
+ * Control inside a loop is counted from the loop's own start, so that values in it are judged among
+ * the lanes that run the same trip; `outer` leads to the control around. Rules:
+ *   if       arms: control of the list and the condition; joins after it: the condition
+ *   loop     leaving it: the condition and the control of every break
+ *   break, continue   the rest of the loop's body has their control too
+ *   exit, trap        ended lanes do not count: the arm just does not reach the join
+ */
+#include "analysis/shape_graph.h"
+
+typedef struct change {
+    vyre_var var;
+    uint32_t before; /* version */
+} change;
+
+/* What an arm made of a variable. */
+typedef struct outcome {
+    vyre_var var;
+    uint32_t before, after;
+} outcome;
+
+typedef struct loop_var {
+    vyre_var var;
+    uint32_t before, head, exit; /* versions */
+    uint32_t latch;              /* version at the end of a trip, or VYRE_NONE */
+    uint32_t left;               /* last version that left the loop */
+    bool latches_differ;
+} loop_var;
+
+typedef struct frame {
+    uint8_t op; /* IF, FOR, WHILE, BLOCK, REGION, CALL */
+    bool live_before;
+    bool then_live;
+    bool has_else;
+    bool overflow; /* of a loop: too many jumps times variables; all of them vary */
+    uint32_t step;
+    uint32_t changes;   /* logged before */
+    uint32_t outcomes;  /* before */
+    uint32_t then_end;  /* outcomes of the first arm end here */
+    uint32_t condition; /* node */
+    uint32_t control;   /* before */
+    uint32_t arm;       /* control of the arms */
+    uint32_t escape;    /* control of breaks and continues that leave the frame, or VYRE_NONE */
+    /* loops */
+    uint32_t leaving; /* join: what decides when lanes leave */
+    uint32_t again;   /* join: control of the ends of a trip */
+    uint32_t loop_vars, work;
+    /* calls */
+    vyre_stmt resume, resume_end;
+    uint32_t result;
+} frame;
+
+typedef struct walk {
+    vyre_shapes *s;
+    const vyre_program_view *p;
+    const vyre_allocator *a;
+    uint32_t *current; /* per variable: version */
+    uint32_t *bound;   /* per variable: frames open at its binding */
+    uint32_t *mark;    /* per variable: serial of the last scan that met it */
+    uint32_t *other;   /* per variable, with mark: version in the other arm */
+    uint32_t serial;
+    VYRE_VEC(frame) frames;
+    VYRE_VEC(change) changes;
+    VYRE_VEC(outcome) outcomes;
+    VYRE_VEC(loop_var) loop_vars;
+    /* assigned[first_assigned[loop] .. first_assigned[loop + 1]): per statement */
+    uint32_t *first_assigned;
+    vyre_var *assigned;
+    uint32_t assigned_count;
+    uint32_t control;
+    bool live;
+    bool failed; /* out of memory */
+} walk;
+
+/* Breaks and continues of one loop times its variables; beyond it the variables are taken as
+ * varying, so that hostile programs cost no more than linear time. */
+enum { LOOP_WORK = 1 << 20 };
+
+static uint32_t add_node(walk *w, shape_node node) {
+    if (w->s->nodes.count >= SHAPE_NODE_MASK || !vyre_vec_push(w->a, &w->s->nodes, node)) {
+        w->failed = true;
+        return SHAPE_NODE_VARYING;
+    }
+    return w->s->nodes.count - 1;
+}
+
+/* Before the first step: 0. */
+static uint32_t top_step(const walk *w) {
+    return w->s->steps.count == 0 ? 0 : w->s->steps.count - 1;
+}
+
+/* Of versions of `var`, or of control (VYRE_NONE). */
+static uint32_t add_join(walk *w, vyre_var var, uint32_t outer) {
+    return add_node(w, (shape_node){.kind = SHAPE_JOIN,
+                                    .shape = var == VYRE_NONE ? VYRE_SHAPE_GRID : VYRE_SHAPE_NONE,
+                                    .step = top_step(w),
+                                    .ref = VYRE_NONE,
+                                    .outer = outer,
+                                    .var = var});
+}
+
+static uint32_t add_value(walk *w, shape_node_kind kind, vyre_expr expr, vyre_var var) {
+    return add_node(
+        w, (shape_node){.kind = (uint8_t)kind, .step = top_step(w), .ref = expr, .var = var});
+}
+
+static uint32_t add_varying(walk *w, vyre_var var) {
+    const uint32_t now = ++w->s->clock;
+    return add_node(w, (shape_node){.kind = SHAPE_FIXED,
+                                    .shape = VYRE_SHAPE_VARYING,
+                                    .step = top_step(w),
+                                    .var = var,
+                                    .since = {now, now}});
+}
+
+static void add_edge(walk *w, uint32_t join, uint32_t from, bool control) {
+    if (from == join || w->failed) {
+        return;
+    }
+    shape_edge edge = {.from = from | (uint32_t)control << 31, .next = w->s->nodes.data[join].ref};
+    if (!vyre_vec_push(w->a, &w->s->edges, edge)) {
+        w->failed = true;
+        return;
+    }
+    w->s->nodes.data[join].ref = w->s->edges.count - 1;
+}
+
+/* Control under one more condition, or after one more escape. */
+static uint32_t narrowed(walk *w, uint32_t control, uint32_t by) {
+    const uint32_t join = add_join(w, VYRE_NONE, w->s->nodes.data[control].outer);
+    add_edge(w, join, control, true);
+    add_edge(w, join, by, true);
+    return join;
+}
+
+static frame *top_frame(walk *w) {
+    return &w->frames.data[w->frames.count - 1];
+}
+
+static void bind(walk *w, vyre_var var, uint32_t version) {
+    w->bound[var] = w->frames.count;
+    w->current[var] = version;
+}
+
+static void assign(walk *w, vyre_var var, uint32_t version) {
+    if (w->bound[var] < w->frames.count &&
+        !vyre_vec_push(w->a, &w->changes, (change){var, w->current[var]})) {
+        w->failed = true;
+    }
+    w->current[var] = version;
+}
+
+/* Ends an arm: its changes become outcomes and are undone. */
+static void end_arm(walk *w, const frame *f) {
+    const uint32_t first = w->outcomes.count;
+    w->serial++;
+    for (uint32_t i = f->changes; i < w->changes.count; i++) {
+        const change c = w->changes.data[i];
+        if (w->mark[c.var] == w->serial) {
+            continue; /* the first change holds the version before the arm */
+        }
+        w->mark[c.var] = w->serial;
+        if (!vyre_vec_push(w->a, &w->outcomes, (outcome){c.var, c.before, w->current[c.var]})) {
+            w->failed = true;
+            return;
+        }
+    }
+    for (uint32_t i = first; i < w->outcomes.count; i++) {
+        w->current[w->outcomes.data[i].var] = w->outcomes.data[i].before;
+    }
+    w->changes.count = f->changes;
+}
+
+static void merge(walk *w, const frame *f, bool else_live, outcome o, uint32_t then, uint32_t or) {
+    uint32_t version = then;
+    if (!f->then_live) {
+        version = or ;
+    } else if (else_live && then != or) {
+        version = add_join(w, o.var, VYRE_NONE);
+        add_edge(w, version, then, false);
+        add_edge(w, version, or, false);
+        add_edge(w, version, f->condition, true);
+    }
+    if (version != o.before) {
+        assign(w, o.var, version);
+    }
+}
+
+/* Merges the outcomes of both arms of a popped if. */
+static void merge_arms(walk *w, const frame *f, bool else_live) {
+    w->serial++;
+    for (uint32_t i = f->then_end; i < w->outcomes.count; i++) {
+        w->mark[w->outcomes.data[i].var] = w->serial;
+        w->other[w->outcomes.data[i].var] = w->outcomes.data[i].after;
+    }
+    for (uint32_t i = f->outcomes; i < f->then_end; i++) {
+        const outcome o = w->outcomes.data[i];
+        merge(w, f, else_live, o, o.after,
+              w->mark[o.var] == w->serial ? w->other[o.var] : o.before);
+        w->mark[o.var] = 0;
+    }
+    for (uint32_t i = f->then_end; i < w->outcomes.count; i++) {
+        const outcome o = w->outcomes.data[i];
+        if (w->mark[o.var] == w->serial) {
+            merge(w, f, else_live, o, o.before, o.after);
+        }
+    }
+    w->outcomes.count = f->outcomes;
+}
+
+/* After a frame that breaks or continues left: the rest of the list is narrowed. */
+static void carry_escape(walk *w, uint32_t control, uint32_t escape) {
+    w->control = escape == VYRE_NONE ? control : narrowed(w, control, escape);
+    if (escape == VYRE_NONE || w->frames.count == 0) {
+        return;
+    }
+    frame *around = top_frame(w);
+    if (around->op != VYRE_STMT_FOR && around->op != VYRE_STMT_WHILE) {
+        around->escape = around->escape == VYRE_NONE ? escape : narrowed(w, around->escape, escape);
+    }
+}
+
+static void push_frame(walk *w, frame f) {
+    f.step = top_step(w);
+    f.live_before = w->live;
+    f.changes = w->changes.count;
+    f.outcomes = w->outcomes.count;
+    f.control = w->control;
+    f.escape = VYRE_NONE;
+    f.loop_vars = w->loop_vars.count;
+    if (!vyre_vec_push(w->a, &w->frames, f)) {
+        w->failed = true;
+    }
+}
+
+static frame pop_frame(walk *w) {
+    return w->frames.data[--w->frames.count];
+}
+
+/* The uses of the present statement, with the versions of this moment. */
+static void add_uses(walk *w, const vyre_stmt_node *stmt) {
+    w->s->steps.data[top_step(w)].first_use = w->s->uses.count;
+    for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
+        const vyre_expr_node *expr = &w->p->exprs[i];
+        if (expr->op != VYRE_EXPR_VAR && expr->op != VYRE_EXPR_LOAD) {
+            continue;
+        }
+        const uint32_t use = expr->op == VYRE_EXPR_VAR ? w->current[expr->ref] : 0;
+        if (!vyre_vec_push(w->a, &w->s->uses, use)) {
+            w->failed = true;
+            return;
+        }
+    }
+}
+
+static void set_node(walk *w, uint32_t node) {
+    w->s->steps.data[top_step(w)].node = node;
+}
+
+/* if ... else ... end */
+
+static void open_if(walk *w, const vyre_stmt_node *stmt) {
+    add_uses(w, stmt);
+    frame f = {.op = VYRE_STMT_IF, .condition = add_value(w, SHAPE_VALUE, stmt->arg[0], VYRE_NONE)};
+    set_node(w, f.condition);
+    push_frame(w, f);
+    w->control = narrowed(w, w->control, f.condition);
+    if (!w->failed) {
+        top_frame(w)->arm = w->control;
+    }
+}
+
+static void end_then(walk *w, frame *f) {
+    end_arm(w, f);
+    f->then_end = w->outcomes.count;
+    f->then_live = w->live;
+    w->live = f->live_before;
+    w->control = f->arm;
+}
+
+static void close_if(walk *w) {
+    frame *open = top_frame(w);
+    if (!open->has_else) {
+        end_then(w, open);
+    }
+    end_arm(w, open);
+    const frame f = pop_frame(w);
+    const bool else_live = w->live;
+    merge_arms(w, &f, else_live);
+    w->live = f.then_live || else_live;
+    carry_escape(w, f.control, f.escape);
+}
+
+/* Loops */
+
+static void open_loop(walk *w, const vyre_stmt_node *stmt) {
+    const uint32_t step = top_step(w);
+    uint32_t trips = VYRE_NONE, index = VYRE_NONE;
+    if (stmt->op == VYRE_STMT_FOR) { /* its bounds are evaluated once, before the first trip */
+        add_uses(w, stmt);
+        trips = add_value(w, SHAPE_TRIPS, VYRE_NONE, VYRE_NONE);
+        index = add_value(w, SHAPE_INDEX, VYRE_NONE, stmt->var);
+        set_node(w, trips);
+    }
+    const vyre_stmt at = w->s->steps.data[step].stmt;
+    const uint32_t first = w->loop_vars.count;
+    const uint32_t leaving = add_join(w, VYRE_NONE, VYRE_NONE);
+    for (uint32_t i = w->first_assigned[at]; i < w->first_assigned[at + 1] && !w->failed; i++) {
+        const vyre_var var = w->assigned[i];
+        loop_var v = {.var = var,
+                      .before = w->current[var],
+                      .head = add_join(w, var, VYRE_NONE),
+                      .exit = add_join(w, var, VYRE_NONE),
+                      .latch = VYRE_NONE};
+        v.left = v.head;
+        if (!vyre_vec_push(w->a, &w->loop_vars, v) || w->failed) {
+            w->failed = true;
+            return;
+        }
+        w->s->nodes.data[v.exit].exit = true;
+        add_edge(w, v.head, v.before, false);
+        add_edge(w, v.exit, v.head, false);
+        add_edge(w, v.exit, leaving, true);
+        w->current[var] = v.head;
+    }
+    if (stmt->op == VYRE_STMT_WHILE) { /* its condition is evaluated at each trip */
+        add_uses(w, stmt);
+        trips = add_value(w, SHAPE_VALUE, stmt->arg[0], VYRE_NONE);
+        set_node(w, trips);
+    }
+    add_edge(w, leaving, trips, true);
+    const uint32_t around = narrowed(w, w->control, leaving);
+    if (w->s->nodes.data[around].outer != VYRE_NONE) {
+        add_edge(w, around, w->s->nodes.data[around].outer, true);
+    }
+    const uint32_t again = add_join(w, VYRE_NONE, VYRE_NONE);
+    push_frame(w, (frame){.op = stmt->op, .leaving = leaving, .again = again});
+    if (w->failed) {
+        return;
+    }
+    top_frame(w)->loop_vars = first;
+    w->control = add_join(w, VYRE_NONE, around);
+    if (index != VYRE_NONE) {
+        bind(w, stmt->var, index);
+    }
+}
+
+static frame *innermost_loop(walk *w) {
+    for (uint32_t i = w->frames.count; i-- > 0;) {
+        frame *f = &w->frames.data[i];
+        if (f->op == VYRE_STMT_FOR || f->op == VYRE_STMT_WHILE) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* A jump out of the trip or the loop brings the present versions. `loop` is the innermost one, so
+ * its variables are the last of all. */
+static void bring_versions(walk *w, frame *loop, bool leaves) {
+    const uint32_t end = w->loop_vars.count;
+    loop->work += end - loop->loop_vars;
+    if (loop->work > LOOP_WORK) {
+        loop->overflow = true;
+        return;
+    }
+    for (uint32_t i = loop->loop_vars; i < end && !w->failed; i++) {
+        loop_var *v = &w->loop_vars.data[i];
+        const uint32_t version = w->current[v->var];
+        if (leaves) {
+            if (version != v->left) {
+                add_edge(w, v->exit, version, false);
+            }
+            v->left = version;
+            continue;
+        }
+        if (version != v->latch) {
+            v->latches_differ |= v->latch != VYRE_NONE;
+            add_edge(w, v->head, version, false);
+        }
+        v->latch = version;
+    }
+    add_edge(w, leaves ? loop->leaving : loop->again, w->control, true);
+}
+
+static void jump(walk *w, bool leaves) {
+    frame *loop = innermost_loop(w);
+    if (!loop) {
+        return;
+    }
+    if (w->live) {
+        bring_versions(w, loop, leaves);
+        frame *top = top_frame(w);
+        if (top != loop && !w->failed) {
+            const uint32_t control = w->control;
+            top->escape = top->escape == VYRE_NONE ? control : narrowed(w, top->escape, control);
+        }
+    }
+    w->live = false;
+}
+
+static void close_loop(walk *w) {
+    if (w->live) {
+        bring_versions(w, top_frame(w), false);
+    }
+    const frame f = pop_frame(w);
+    w->changes.count = f.changes;
+    for (uint32_t i = f.loop_vars; i < w->loop_vars.count; i++) {
+        w->current[w->loop_vars.data[i].var] = w->loop_vars.data[i].before;
+    }
+    for (uint32_t i = f.loop_vars; i < w->loop_vars.count && !w->failed; i++) {
+        const loop_var *v = &w->loop_vars.data[i];
+        if (v->latches_differ) {
+            add_edge(w, v->head, f.again, true);
+        }
+        if (f.overflow) {
+            add_edge(w, v->head, SHAPE_NODE_VARYING, false);
+        }
+        assign(w, v->var, v->exit);
+    }
+    w->loop_vars.count = f.loop_vars;
+    if (f.overflow) {
+        add_edge(w, f.leaving, SHAPE_NODE_VARYING, true);
+    }
+    w->control = f.control;
+    w->live = f.live_before;
+}
+
+/* Other statements */
+
+static void close_frame(walk *w) {
+    const uint32_t opener = top_frame(w)->step;
+    w->s->steps.data[opener].link =
+        w->s->steps.data[opener].link == VYRE_NONE ? top_step(w) : w->s->steps.data[opener].link;
+    w->s->steps.data[top_step(w)].link = opener;
+    switch ((uint32_t)top_frame(w)->op) {
+    case VYRE_STMT_IF:
+        if (top_frame(w)->has_else) {
+            w->s->steps.data[w->s->steps.data[opener].link].link = top_step(w);
+        }
+        close_if(w);
+        break;
+    case VYRE_STMT_FOR:
+    case VYRE_STMT_WHILE: close_loop(w); break;
+    default: { /* block, region: changes stay, and go into the log of the list around */
+        const frame f = pop_frame(w);
+        uint32_t kept = f.changes;
+        for (uint32_t i = f.changes; i < w->changes.count; i++) {
+            if (w->bound[w->changes.data[i].var] < w->frames.count) {
+                w->changes.data[kept++] = w->changes.data[i];
+            }
+        }
+        w->changes.count = kept;
+        carry_escape(w, f.control, f.escape);
+        break;
+    }
+    }
+}
+
+/* Returns the statement to go on with. */
+static vyre_stmt call(walk *w, const vyre_stmt_node *stmt, vyre_stmt at, vyre_stmt *end) {
+    const vyre_fn_node *fn = &w->p->fns[stmt->fn];
+    add_uses(w, stmt);
+    if (fn->opaque) {
+        if (stmt->var != VYRE_NONE) {
+            bind(w, stmt->var, add_varying(w, stmt->var));
+        }
+        return at + 1;
+    }
+    const uint32_t first = w->s->nodes.count;
+    for (uint32_t i = 0; i < stmt->arg_count; i++) {
+        (void)add_value(w, SHAPE_VALUE, w->p->args[stmt->first_arg + i], fn->first_var + i);
+    }
+    push_frame(w, (frame){.op = VYRE_STMT_CALL,
+                          .resume = at,
+                          .resume_end = *end,
+                          .result = SHAPE_NODE_VARYING});
+    if (stmt->arg_count != 0) {
+        set_node(w, first);
+    }
+    for (uint32_t i = 0; i < stmt->arg_count && !w->failed; i++) {
+        bind(w, fn->first_var + i, first + i);
+    }
+    *end = fn->end;
+    return fn->begin;
+}
+
+static vyre_stmt leave_call(walk *w, vyre_stmt *end) {
+    const frame f = pop_frame(w);
+    const vyre_stmt_node *stmt = &w->p->stmts[f.resume];
+    w->changes.count = f.changes; /* a function changes no variable of its caller */
+    if (stmt->var != VYRE_NONE) {
+        bind(w, stmt->var, f.result);
+    }
+    *end = f.resume_end;
+    return f.resume + 1;
+}
+
+static void plain(walk *w, const vyre_stmt_node *stmt) {
+    add_uses(w, stmt);
+    switch ((uint32_t)stmt->op) {
+    case VYRE_STMT_LET:
+    case VYRE_STMT_ASSIGN: {
+        const uint32_t node = add_value(w, SHAPE_VALUE, stmt->arg[0], stmt->var);
+        set_node(w, node);
+        (stmt->op == VYRE_STMT_LET ? bind : assign)(w, stmt->var, node);
+        break;
+    }
+    case VYRE_STMT_ATOMIC:
+    case VYRE_STMT_SUBGROUP:
+        if (stmt->var != VYRE_NONE) {
+            bind(w, stmt->var, add_varying(w, stmt->var));
+        }
+        break;
+    case VYRE_STMT_RETURN:
+        if (stmt->arg[0] != VYRE_NONE && w->frames.count != 0) {
+            set_node(w, add_value(w, SHAPE_VALUE, stmt->arg[0], VYRE_NONE));
+            top_frame(w)->result = w->s->steps.data[top_step(w)].node;
+        }
+        break;
+    case VYRE_STMT_EXIT:
+    case VYRE_STMT_TRAP: w->live = false; break;
+    default: break;
+    }
+}
+
+static void step_over(walk *w, vyre_stmt *at, vyre_stmt *end) {
+    const vyre_stmt_node *stmt = &w->p->stmts[*at];
+    const shape_step step = {.stmt = *at,
+                             .link = VYRE_NONE,
+                             .first_use = w->s->uses.count,
+                             .node = VYRE_NONE,
+                             .control = w->control};
+    if (!vyre_vec_push(w->a, &w->s->steps, step)) {
+        w->failed = true;
+        return;
+    }
+    const uint32_t exprs = stmt->end_expr - stmt->first_expr;
+    w->s->max_exprs = w->s->max_exprs < exprs ? exprs : w->s->max_exprs;
+    switch ((uint32_t)stmt->op) {
+    case VYRE_STMT_IF: open_if(w, stmt); break;
+    case VYRE_STMT_ELSE:
+        w->s->steps.data[top_frame(w)->step].link = top_step(w);
+        top_frame(w)->has_else = true;
+        end_then(w, top_frame(w));
+        break;
+    case VYRE_STMT_FOR:
+    case VYRE_STMT_WHILE: open_loop(w, stmt); break;
+    case VYRE_STMT_BLOCK:
+    case VYRE_STMT_REGION: push_frame(w, (frame){.op = stmt->op}); break;
+    case VYRE_STMT_END: close_frame(w); break;
+    case VYRE_STMT_BREAK:
+    case VYRE_STMT_CONTINUE: {
+        const frame *loop = innermost_loop(w);
+        w->s->steps.data[top_step(w)].link = loop ? loop->step : VYRE_NONE;
+        jump(w, stmt->op == VYRE_STMT_BREAK);
+        break;
+    }
+    case VYRE_STMT_CALL: *at = call(w, stmt, *at, end); return;
+    default: plain(w, stmt); break;
+    }
+    ++*at;
+}
+
+static void walk_program(walk *w) {
+    vyre_stmt at = w->p->entry, end = w->p->stmt_count;
+    w->live = true;
+    (void)add_varying(w, VYRE_NONE); /* SHAPE_NODE_VARYING */
+    w->control = add_join(w, VYRE_NONE, VYRE_NONE);
+    while (!w->failed) {
+        if (at != end) {
+            step_over(w, &at, &end);
+        } else if (w->frames.count != 0) {
+            at = leave_call(w, &end);
+        } else {
+            break;
+        }
+    }
+}
+
+/* Which variables are assigned in which loop, for all bodies of the program. A variable is listed
+ * for each loop between its binding and the assignment. Once an assignment is listed for a loop it
+ * is listed for the loops around it too, so each climb stops at the first loop already met: linear
+ * in the pairs. `climb` calls `found` (pairs counted, then stored) with the loop. */
+typedef struct scan {
+    walk *w;
+    VYRE_VEC(vyre_stmt) loops; /* open */
+    uint32_t *binding;         /* per variable: loops open at its binding */
+    vyre_stmt *listed;         /* per variable: innermost loop listed last, or VYRE_NONE */
+    uint32_t *next;            /* per loop statement: where its next variable goes; NULL: count */
+} scan;
+
+static void climb(scan *c, vyre_var var) {
+    const vyre_program_view *p = c->w->p;
+    for (uint32_t i = c->loops.count; i-- > c->binding[var];) {
+        const vyre_stmt loop = c->loops.data[i];
+        const vyre_stmt last = c->listed[var];
+        if (last != VYRE_NONE && last >= loop && last < p->stmts[loop].match) {
+            break;
+        }
+        if (c->next) {
+            c->w->assigned[c->next[loop]++] = var;
+        } else {
+            c->w->first_assigned[loop + 1]++;
+        }
+    }
+    if (c->loops.count > c->binding[var]) {
+        c->listed[var] = c->loops.data[c->loops.count - 1];
+    }
+}
+
+static bool scan_assignments(scan *c) {
+    const vyre_program_view *p = c->w->p;
+    for (vyre_var var = 0; var < p->var_count; var++) {
+        c->listed[var] = VYRE_NONE;
+        c->binding[var] = 0;
+    }
+    for (vyre_stmt at = 0; at < p->stmt_count; at++) {
+        const vyre_stmt_node *stmt = &p->stmts[at];
+        if (stmt->op == VYRE_STMT_ASSIGN) {
+            climb(c, stmt->var);
+        } else if (stmt->op == VYRE_STMT_FOR || stmt->op == VYRE_STMT_WHILE) {
+            if (!vyre_vec_push(c->w->a, &c->loops, at)) {
+                return false;
+            }
+        } else if (stmt->op == VYRE_STMT_END && c->loops.count != 0 &&
+                   c->loops.data[c->loops.count - 1] == stmt->match) {
+            c->loops.count--;
+        }
+        if (stmt->var != VYRE_NONE && stmt->op != VYRE_STMT_ASSIGN) {
+            c->binding[stmt->var] = c->loops.count;
+        }
+    }
+    return true;
+}
+
+static bool find_assigned(walk *w) {
+    const uint32_t stmts = w->p->stmt_count, vars = w->p->var_count;
+    scan c = {.w = w};
+    c.binding = vyre_alloc(w->a, vars, sizeof *c.binding);
+    c.listed = vyre_alloc(w->a, vars, sizeof *c.listed);
+    w->first_assigned = vyre_alloc_zeroed(w->a, (size_t)stmts + 1, sizeof *w->first_assigned);
+    bool ok = c.binding && c.listed && w->first_assigned && scan_assignments(&c);
+    if (ok) {
+        for (vyre_stmt at = 0; at < stmts; at++) {
+            w->first_assigned[at + 1] += w->first_assigned[at];
+        }
+        w->assigned_count = w->first_assigned[stmts];
+        w->assigned = vyre_alloc(w->a, w->assigned_count, sizeof *w->assigned);
+        c.next = vyre_alloc(w->a, (size_t)stmts + 1, sizeof *c.next);
+        ok = w->assigned && c.next;
+    }
+    if (ok) {
+        for (vyre_stmt at = 0; at <= stmts; at++) {
+            c.next[at] = w->first_assigned[at];
+        }
+        c.loops.count = 0;
+        ok = scan_assignments(&c);
+    }
+    vyre_vec_free(w->a, &c.loops);
+    vyre_free(w->a, c.binding, vars, sizeof *c.binding);
+    vyre_free(w->a, c.listed, vars, sizeof *c.listed);
+    vyre_free(w->a, c.next, (size_t)stmts + 1, sizeof *c.next);
+    return ok;
+}
+
+vyre_status vyre_shapes_build(vyre_shapes *s) {
+    const vyre_allocator *a = &s->allocator;
+    const uint32_t vars = s->program->var_count;
+    walk w = {.s = s, .p = s->program, .a = a};
+    w.current = vyre_alloc_zeroed(a, vars, sizeof *w.current);
+    w.bound = vyre_alloc_zeroed(a, vars, sizeof *w.bound);
+    w.mark = vyre_alloc_zeroed(a, vars, sizeof *w.mark);
+    w.other = vyre_alloc_zeroed(a, vars, sizeof *w.other);
+    w.failed = !w.current || !w.bound || !w.mark || !w.other || !find_assigned(&w);
+    if (!w.failed) {
+        walk_program(&w);
+    }
+    vyre_free(a, w.current, vars, sizeof *w.current);
+    vyre_free(a, w.bound, vars, sizeof *w.bound);
+    vyre_free(a, w.mark, vars, sizeof *w.mark);
+    vyre_free(a, w.other, vars, sizeof *w.other);
+    vyre_free(a, w.assigned, w.assigned_count, sizeof *w.assigned);
+    vyre_free(a, w.first_assigned, (size_t)s->program->stmt_count + 1, sizeof *w.first_assigned);
+    vyre_vec_free(a, &w.frames);
+    vyre_vec_free(a, &w.changes);
+    vyre_vec_free(a, &w.outcomes);
+    vyre_vec_free(a, &w.loop_vars);
+    return w.failed ? VYRE_OUT_OF_MEMORY : VYRE_OK;
+}

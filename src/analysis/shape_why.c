@@ -1,0 +1,209 @@
+/* Why control is not uniform: a path through the value graph back to where lanes first differ.
+ * Every node remembers when it stopped being uniform over each scope, and what it depends on
+ * stopped before it; so following the earliest input ends, also around loops. */
+#include "analysis/shape_graph.h"
+
+typedef struct trace {
+    const vyre_shapes *s;
+    vyre_shape_kind scope;
+} trace;
+
+/* 0: uniform. */
+static uint32_t since(const trace *t, uint32_t node) {
+    return t->s->nodes.data[node].since[t->scope - VYRE_SHAPE_GRID];
+}
+
+/* The edge of a join that lost uniformity first, or VYRE_NONE. */
+static uint32_t earliest(const trace *t, uint32_t node) {
+    uint32_t best = VYRE_NONE;
+    for (uint32_t e = t->s->nodes.data[node].ref; e != VYRE_NONE; e = t->s->edges.data[e].next) {
+        const uint32_t from = t->s->edges.data[e].from;
+        const uint32_t time = since(t, from & SHAPE_NODE_MASK);
+        if (time != 0 && (best == VYRE_NONE || time < since(t, best & SHAPE_NODE_MASK))) {
+            best = from;
+        }
+    }
+    return best;
+}
+
+/* Follows control to a condition; VYRE_NONE if there is none to name. */
+static uint32_t condition_of(const trace *t, uint32_t node) {
+    while (node != VYRE_NONE && t->s->nodes.data[node].kind == SHAPE_JOIN) {
+        const uint32_t from = earliest(t, node);
+        node = from == VYRE_NONE ? VYRE_NONE : from & SHAPE_NODE_MASK;
+    }
+    return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
+}
+
+typedef struct writer_search {
+    vyre_decl decl;
+    bool writes;
+} writer_search;
+
+static void note_writer(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
+    writer_search *search = user;
+    (void)load;
+    search->writes |= decl == search->decl && (effect & VYRE_EFFECT_WRITE) != 0;
+}
+
+static bool step_writes(const vyre_shapes *s, uint32_t step, vyre_decl decl) {
+    const vyre_stmt stmt = s->steps.data[step].stmt;
+    const vyre_stmt_node *node = &s->program->stmts[stmt];
+    writer_search search = {.decl = decl};
+    if (node->op != VYRE_STMT_CALL || s->program->fns[node->fn].opaque) {
+        vyre_effects_of(s->effects, stmt, note_writer, &search);
+    }
+    return search.writes;
+}
+
+/* The write that is best shown: the next one after the load, else the last one before it, up to a
+ * barrier; else, when only a back edge or another arm connects them, the first of all. */
+static uint32_t find_writer(const vyre_shapes *s, uint32_t step, vyre_decl decl) {
+    const bool workgroup = s->program->decls[decl].role == VYRE_WORKGROUP;
+    for (uint32_t i = step; i < s->steps.count && !vyre_shapes_ends_interval(s, i, workgroup);
+         i++) {
+        if (step_writes(s, i, decl)) {
+            return i;
+        }
+    }
+    for (uint32_t i = step; i-- > 0 && !vyre_shapes_ends_interval(s, i, workgroup);) {
+        if (step_writes(s, i, decl)) {
+            return i;
+        }
+    }
+    for (uint32_t i = 0; i < s->steps.count; i++) {
+        if (step_writes(s, i, decl)) {
+            return i;
+        }
+    }
+    return VYRE_NONE;
+}
+
+/* What the load itself adds, whatever its index. */
+static vyre_origin_kind load_origin(const trace *t, const vyre_expr_node *load, bool written) {
+    const vyre_role role = (vyre_role)t->s->program->decls[load->ref].role;
+    if (role == VYRE_PRIVATE) {
+        return VYRE_ORIGIN_PRIVATE;
+    }
+    if (written) {
+        return VYRE_ORIGIN_WRITTEN;
+    }
+    return role == VYRE_WORKGROUP && t->scope == VYRE_SHAPE_GRID ? VYRE_ORIGIN_SHARED
+                                                                 : VYRE_ORIGIN_NONE;
+}
+
+/* First expression of the tree below root; a tree is a contiguous range that ends in its root. */
+static vyre_expr tree_begin(const vyre_program_view *p, vyre_expr root) {
+    uint32_t missing = 1;
+    for (vyre_expr i = root;; i--) {
+        missing += vyre_expr_info_of((vyre_expr_op)p->exprs[i].op)->arity;
+        if (--missing == 0) {
+            return i;
+        }
+    }
+}
+
+/* Looks for what makes the expressions [first, end) of the step differ: an origin if there is one,
+ * else the variable that lost uniformity first. Returns that variable's node or VYRE_NONE. */
+static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre_expr end,
+                            vyre_cause *cause) {
+    const vyre_program_view *p = t->s->program;
+    const vyre_stmt_node *stmt = &p->stmts[t->s->steps.data[step].stmt];
+    uint32_t use = t->s->steps.data[step].first_use, found = VYRE_NONE;
+    vyre_shapes_evaluate(t->s, step, t->s->scratch);
+    for (vyre_expr i = stmt->first_expr; i < end; i++) {
+        const vyre_expr_node *expr = &p->exprs[i];
+        const bool uses = expr->op == VYRE_EXPR_VAR || expr->op == VYRE_EXPR_LOAD;
+        const uint32_t value = uses ? t->s->uses.data[use++] : 0;
+        if (i < first || vyre_shape_uniform(t->s->scratch[i - stmt->first_expr], t->scope)) {
+            continue;
+        }
+        vyre_origin_kind kind = VYRE_ORIGIN_NONE;
+        if (expr->op == VYRE_EXPR_VAR) {
+            if (found == VYRE_NONE || since(t, value) < since(t, found)) {
+                found = value;
+                cause->origin = i;
+                cause->origin_var = expr->ref;
+            }
+        } else if (expr->op == VYRE_EXPR_BUILTIN) {
+            kind = VYRE_ORIGIN_BUILTIN;
+        } else if (expr->op == VYRE_EXPR_LOAD) {
+            kind = load_origin(t, expr, value != 0);
+        }
+        if (kind != VYRE_ORIGIN_NONE) {
+            cause->origin_kind = kind;
+            cause->origin = i;
+            cause->origin_var = VYRE_NONE;
+            cause->writer =
+                kind == VYRE_ORIGIN_WRITTEN ? find_writer(t->s, step, expr->ref) : VYRE_NONE;
+            return VYRE_NONE;
+        }
+    }
+    cause->origin_kind = found == VYRE_NONE ? VYRE_ORIGIN_NONE : VYRE_ORIGIN_VAR;
+    return found;
+}
+
+/* Explains a value node that is not a join; returns the next node to explain or VYRE_NONE. */
+static uint32_t explain_value(const trace *t, uint32_t node, vyre_cause *cause) {
+    const vyre_program_view *p = t->s->program;
+    const shape_node *n = &t->s->nodes.data[node];
+    const vyre_stmt_node *stmt = &p->stmts[t->s->steps.data[n->step].stmt];
+    if (n->kind == SHAPE_FIXED) {
+        cause->kind = VYRE_CAUSE_RESULT;
+        cause->origin_kind = VYRE_ORIGIN_NONE;
+        return VYRE_NONE;
+    }
+    if (n->kind == SHAPE_VALUE) {
+        return find_origin(t, n->step, tree_begin(p, n->ref), n->ref + 1, cause);
+    }
+    if (n->kind == SHAPE_TRIPS) {
+        return find_origin(t, n->step, stmt->first_expr, stmt->end_expr, cause);
+    }
+    const uint32_t next =
+        find_origin(t, n->step, tree_begin(p, stmt->arg[0]), stmt->arg[0] + 1, cause);
+    if (cause->origin_kind != VYRE_ORIGIN_NONE || stmt->arg[2] == VYRE_NONE) {
+        return next;
+    }
+    return find_origin(t, n->step, tree_begin(p, stmt->arg[2]), stmt->arg[2] + 1, cause);
+}
+
+/* Explains a version of a variable: follows joins to the assignment or the condition that made the
+ * difference. Returns the node whose value `cause` is then about. */
+static uint32_t explain_version(const trace *t, uint32_t node, vyre_cause *cause) {
+    cause->kind = VYRE_CAUSE_ASSIGNED;
+    while (node != VYRE_NONE && t->s->nodes.data[node].kind == SHAPE_JOIN) {
+        const uint32_t from = earliest(t, node);
+        if (from == VYRE_NONE) {
+            return VYRE_NONE;
+        }
+        if (from > SHAPE_NODE_MASK) {
+            cause->kind = t->s->nodes.data[node].exit ? VYRE_CAUSE_LEFT : VYRE_CAUSE_MERGED;
+            return condition_of(t, from & SHAPE_NODE_MASK);
+        }
+        node = from;
+    }
+    return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
+}
+
+uint32_t vyre_shapes_why(const vyre_shapes *s, uint32_t step, vyre_shape_kind scope,
+                         vyre_cause *out, uint32_t capacity) {
+    const trace t = {.s = s, .scope = scope};
+    uint32_t control = s->steps.data[step].control;
+    const uint32_t outer = s->nodes.data[control].outer;
+    if (outer != VYRE_NONE && since(&t, outer) != 0 &&
+        (since(&t, control) == 0 || since(&t, outer) < since(&t, control))) {
+        control = outer;
+    }
+    uint32_t node = since(&t, control) == 0 ? VYRE_NONE : condition_of(&t, control);
+    uint32_t count = 0;
+    vyre_cause cause = {.kind = VYRE_CAUSE_CONDITION, .var = VYRE_NONE};
+    while (node != VYRE_NONE && count < capacity) {
+        cause.step = s->nodes.data[node].step;
+        cause.origin = cause.origin_var = cause.writer = VYRE_NONE;
+        const uint32_t version = explain_value(&t, node, &cause);
+        out[count++] = cause;
+        cause.var = cause.origin_var;
+        node = version == VYRE_NONE ? VYRE_NONE : explain_version(&t, version, &cause);
+    }
+    return count;
+}
