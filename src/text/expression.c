@@ -1,0 +1,555 @@
+/* Expressions: operator precedence with explicit stacks of operands and open constructs.
+ *
+ * A node is made when its last operand is complete, so nodes come out in evaluation order. What is
+ * known about types without context is computed right there. Brackets and operators waiting for
+ * their right side are bounded by VYRE_LIMIT_PARSE_STACK, the depth of the result by
+ * VYRE_LIMIT_EXPR_DEPTH. Cost: linear. */
+#include <string.h>
+
+#include "ir/builder.h"
+#include "ir/precedence.h"
+#include "text/parser.h"
+
+enum { FRAME_BINARY, FRAME_PREFIX, FRAME_PAREN, FRAME_ARGUMENTS, FRAME_INDEX, FRAME_PLACE };
+
+void vyre_parser_clear(vyre_parser *p) {
+    p->nodes.count = 0;
+    p->kids.count = 0;
+    p->direct = VYRE_NONE;
+    p->direct_name = NULL;
+    vyre_builder_forget_exprs(p->builder);
+}
+
+void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end) {
+    *first = 0;
+    *end = 0;
+    if (node->op == VYRE_NODE_SUBGROUP) {
+        *end = node->sub != VYRE_SUBGROUP_BALLOT;
+        return;
+    }
+    if (node->op == VYRE_NODE_BIND) {
+        *end = 1;
+        return;
+    }
+    if (node->op >= VYRE_EXPR_COUNT) {
+        return;
+    }
+    switch ((vyre_operands)vyre_expr_info_of((vyre_expr_op)node->op)->operands) {
+    case VYRE_OPERANDS_NONE:
+    case VYRE_OPERANDS_LOGIC:
+    case VYRE_OPERANDS_INDEX:
+    case VYRE_OPERANDS_BITS: return;
+    case VYRE_OPERANDS_SHIFT: *end = 1; return;
+    case VYRE_OPERANDS_SELECT:
+        *first = 1;
+        *end = 3;
+        return;
+    case VYRE_OPERANDS_ANY:
+    case VYRE_OPERANDS_NUMBER:
+    case VYRE_OPERANDS_INTEGER:
+    case VYRE_OPERANDS_WORD:
+    case VYRE_OPERANDS_FLOAT:
+    case VYRE_OPERANDS_ELEMENTARY: *end = node->op == VYRE_EXPR_CAST ? 0 : node->kid_count; return;
+    }
+}
+
+static uint8_t unsigned_of(uint8_t type) {
+    return type == VYRE_I32 ? VYRE_U32 : type == VYRE_I64 ? VYRE_U64 : type;
+}
+
+/* Type from the operands, for ops whose result is not their own. */
+static void infer(vyre_parser *p, vyre_node *n) {
+    uint32_t first, end;
+    vyre_node_group(n, &first, &end);
+    for (uint32_t i = first; i < end && i < n->kid_count; i++) {
+        const vyre_node *kid = &p->nodes.data[p->kids.data[n->first_kid + i]];
+        if (kid->type != VYRE_VOID && (n->group == VYRE_VOID || n->group == VYRE_UNKNOWN)) {
+            n->group = kid->type;
+        }
+        n->fraction = n->fraction || kid->fraction;
+    }
+    if (n->op == VYRE_NODE_SUBGROUP || n->op == VYRE_NODE_BIND) {
+        n->type = end ? n->group : (uint8_t)VYRE_U32;
+    }
+    if (n->op >= VYRE_EXPR_COUNT) {
+        return;
+    }
+    const vyre_expr_info *info = vyre_expr_info_of((vyre_expr_op)n->op);
+    n->fraction = n->fraction || info->operands == VYRE_OPERANDS_FLOAT ||
+                  info->operands == VYRE_OPERANDS_ELEMENTARY;
+    switch ((vyre_result)info->result) {
+    case VYRE_RESULT_OWN: break;
+    case VYRE_RESULT_SAME:
+    case VYRE_RESULT_ARMS: n->type = n->group; break;
+    case VYRE_RESULT_UNSIGNED: n->type = unsigned_of(n->group); break;
+    case VYRE_RESULT_BOOL: n->type = VYRE_BOOL; break;
+    case VYRE_RESULT_U32: n->type = VYRE_U32; break;
+    }
+}
+
+uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t *kids,
+                          uint32_t kid_count) {
+    const vyre_allocator *a = &p->source.allocator;
+    vyre_node n = *shape;
+    n.first_kid = p->kids.count;
+    n.kid_count = kid_count;
+    n.handle = VYRE_NONE;
+    n.height = 1;
+    for (uint32_t i = 0; i < kid_count; i++) {
+        uint16_t below = p->nodes.data[kids[i]].height;
+        n.height = below >= n.height ? (uint16_t)(below + 1) : n.height;
+        p->out_of_memory |= !vyre_vec_push(a, &p->kids, kids[i]);
+    }
+    if (p->out_of_memory) {
+        return VYRE_NONE;
+    }
+    infer(p, &n);
+    if (n.height > VYRE_LIMIT_EXPR_DEPTH) {
+        vyre_parser_error(p, "V033", n.first, n.last, "bind parts of it with let",
+                          "this expression is more than %d deep", VYRE_LIMIT_EXPR_DEPTH);
+        return VYRE_NONE;
+    }
+    if (vyre_node_is_effect(n.op) || n.op == VYRE_NODE_BIND) {
+        n.height = 1; /* its user sees a variable */
+    }
+    if (!vyre_vec_push(a, &p->nodes, n)) {
+        p->out_of_memory = true;
+        return VYRE_NONE;
+    }
+    return p->nodes.count - 1;
+}
+
+/* Makes the node from the operands above `base` and puts it in their place. */
+static bool reduce(vyre_parser *p, const vyre_node *shape, uint32_t base) {
+    uint32_t node = vyre_parser_node(p, shape, p->operands.data + base, p->operands.count - base);
+    p->operands.count = base;
+    if (node == VYRE_NONE) {
+        return false;
+    }
+    if (!vyre_vec_push(&p->source.allocator, &p->operands, node)) {
+        p->out_of_memory = true;
+        return false;
+    }
+    return true;
+}
+
+static bool push_leaf(vyre_parser *p, vyre_node shape, uint32_t tokens) {
+    shape.first = p->at;
+    shape.last = p->at + tokens - 1;
+    p->at += tokens;
+    return reduce(p, &shape, p->operands.count);
+}
+
+static bool push_frame(vyre_parser *p, vyre_frame frame) {
+    if (p->frames.count >= VYRE_LIMIT_PARSE_STACK) {
+        vyre_parser_error(p, "V033", frame.token, frame.token, "bind parts of it with let",
+                          "more than %d brackets and operators are open in this expression",
+                          VYRE_LIMIT_PARSE_STACK);
+        return false;
+    }
+    frame.operands = p->operands.count;
+    if (!vyre_vec_push(&p->source.allocator, &p->frames, frame)) {
+        p->out_of_memory = true;
+        return false;
+    }
+    return true;
+}
+
+static vyre_frame *top_frame(vyre_parser *p) {
+    return p->frames.count ? &p->frames.data[p->frames.count - 1] : NULL;
+}
+
+/* Completes the operator on top of the stack. */
+static bool reduce_top(vyre_parser *p) {
+    vyre_frame f = p->frames.data[--p->frames.count];
+    uint32_t base = f.kind == FRAME_BINARY ? f.operands - 1 : f.operands;
+    vyre_node shape = {.op = f.op, .first = f.token};
+    if (f.kind == FRAME_BINARY) {
+        shape.first = p->nodes.data[p->operands.data[base]].first;
+    }
+    shape.last = p->nodes.data[p->operands.data[p->operands.count - 1]].last;
+    return reduce(p, &shape, base);
+}
+
+static bool reduce_operators(vyre_parser *p, int precedence) {
+    vyre_frame *f;
+    while ((f = top_frame(p)) != NULL &&
+           (f->kind == FRAME_PREFIX || (f->kind == FRAME_BINARY && f->precedence >= precedence))) {
+        if (!reduce_top(p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool push_literal(vyre_parser *p, bool negative) {
+    const vyre_token *t = &p->tokens[p->at + negative];
+    vyre_type suffix = vyre_literal_suffix(&p->source, p->at + negative);
+    vyre_node shape = {.op = VYRE_EXPR_LITERAL,
+                       .type = (uint8_t)(t->broken ? VYRE_UNKNOWN : suffix),
+                       .negative = negative,
+                       .fraction = t->kind == VYRE_TOKEN_FLOAT,
+                       .ref = p->at + negative};
+    return push_leaf(p, shape, 1u + negative);
+}
+
+/* name( ... with the arguments still to come. */
+static bool push_call(vyre_parser *p, vyre_frame frame, uint32_t tokens) {
+    frame.kind = FRAME_ARGUMENTS;
+    frame.token = p->at;
+    p->at += tokens;
+    if (p->tokens[p->at].kind != VYRE_TOKEN_OPEN_PAREN) {
+        return vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "before the arguments");
+    }
+    p->at++;
+    return push_frame(p, frame);
+}
+
+static bool push_atomic(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    bool swaps = t->sub == VYRE_ATOMIC_CAS || t->sub == VYRE_ATOMIC_CAS_WEAK;
+    vyre_frame frame = {
+        .op = VYRE_NODE_ATOMIC, .sub = t->sub, .axis = VYRE_SEQ_CST, .need = swaps ? 3 : 2};
+    uint32_t name = p->at + 2;
+    if (t[1].kind == VYRE_TOKEN_OPEN_PAREN &&
+        (t[2].kind != VYRE_TOKEN_NAME || t[3].kind != VYRE_TOKEN_OPEN_INDEX)) {
+        vyre_parser_error(p, "V214", name, name, "write it like atomic_add(b[i], 1)",
+                          "the first argument of an atomic is an element of memory");
+        return false;
+    }
+    if (t[1].kind == VYRE_TOKEN_OPEN_PAREN) {
+        frame.ref = vyre_parser_memory(p, name, "V061", "atomic on an unknown buffer");
+    }
+    if (!push_call(p, frame, 1)) {
+        return false;
+    }
+    p->at += 2;
+    return push_frame(p, (vyre_frame){.kind = FRAME_PLACE, .token = name});
+}
+
+static bool push_len(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    if (t[1].kind != VYRE_TOKEN_OPEN_PAREN || t[2].kind != VYRE_TOKEN_NAME ||
+        t[3].kind != VYRE_TOKEN_CLOSE_PAREN) {
+        vyre_parser_error(p, "V215", p->at, p->at, "write it like len(b)",
+                          "`len` takes the name of one buffer or array");
+        return false;
+    }
+    uint32_t symbol = vyre_parser_memory(p, p->at + 2, "V067", "length of an unknown buffer");
+    vyre_node shape = {.op = VYRE_EXPR_LEN, .ref = symbol};
+    if (symbol == VYRE_NONE) {
+        shape.op = VYRE_NODE_ERROR;
+        shape.type = VYRE_UNKNOWN;
+    }
+    return push_leaf(p, shape, 4);
+}
+
+static bool push_bitcast(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    bool type = t[1].kind == VYRE_TOKEN_LESS && t[2].kind == VYRE_TOKEN_NAME &&
+                t[2].word == VYRE_WORD_TYPE && t[3].kind == VYRE_TOKEN_GREATER;
+    if (!type || !vyre_type_computes((vyre_type)t[2].sub)) {
+        vyre_parser_error(p, "V216", p->at, p->at, "write it like bitcast<u32>(x)",
+                          "`bitcast` takes a computing type in < >");
+        return false;
+    }
+    return push_call(p, (vyre_frame){.op = VYRE_EXPR_BITCAST, .sub = t[2].sub, .need = 1}, 4);
+}
+
+static bool push_builtin(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    vyre_node shape = {.op = VYRE_EXPR_BUILTIN, .sub = t->sub};
+    if (vyre_builtin_axes((vyre_builtin)t->sub) == 1) {
+        return push_leaf(p, shape, 1);
+    }
+    bool named = t[1].kind == VYRE_TOKEN_DOT && t[2].kind == VYRE_TOKEN_NAME;
+    for (uint8_t axis = 0; named && axis < 3; axis++) {
+        if (vyre_parser_is_text(p, p->at + 2, (const char *[]){"x", "y", "z"}[axis])) {
+            shape.axis = axis;
+            return push_leaf(p, shape, 3);
+        }
+    }
+    vyre_parser_error(p, "V217", p->at, p->at, "write .x, .y or .z behind it", "`%s` needs an axis",
+                      vyre_builtin_name((vyre_builtin)t->sub));
+    return false;
+}
+
+/* A name that is not a call: a value, or an element of memory. */
+static bool push_name(vyre_parser *p) {
+    vyre_node shape = {.op = VYRE_NODE_ERROR, .type = VYRE_UNKNOWN};
+    if (p->tokens[p->at + 1].kind == VYRE_TOKEN_OPEN_INDEX) {
+        uint32_t symbol = vyre_parser_memory(p, p->at, "V065", "load from an unknown buffer");
+        vyre_frame frame = {.kind = FRAME_INDEX, .ref = symbol, .token = p->at};
+        p->at += 2;
+        return push_frame(p, frame);
+    }
+    uint32_t symbol = vyre_parser_symbol(p, p->at);
+    const vyre_symbol *s = symbol == VYRE_NONE ? NULL : &p->symbols.data[symbol];
+    if (!s) {
+        vyre_parser_unknown(p, "V066", p->at, VYRE_WANT_VALUE, "unknown variable");
+    } else if (s->kind == VYRE_SYMBOL_FN) {
+        vyre_parser_misused(p, "V218", p->at, "is a function, not a value", "call it");
+    } else if (s->kind == VYRE_SYMBOL_DECL && vyre_role_is_memory((vyre_role)s->sub)) {
+        vyre_parser_misused(p, "V218", p->at, "is memory, not a value",
+                            "read an element, such as b[i], or use len(b)");
+    } else {
+        shape.op = s->kind == VYRE_SYMBOL_VAR ? VYRE_EXPR_VAR : VYRE_EXPR_REF;
+        shape.type = s->type;
+        shape.ref = symbol;
+    }
+    return push_leaf(p, shape, 1);
+}
+
+static bool push_user_call(vyre_parser *p) {
+    uint32_t symbol = vyre_parser_symbol(p, p->at);
+    vyre_frame frame = {.op = VYRE_NODE_ERROR, .need = VYRE_NONE};
+    if (symbol == VYRE_NONE) {
+        vyre_parser_unknown(p, "V016", p->at, VYRE_WANT_FUNCTION, "unknown function");
+    } else if (p->symbols.data[symbol].kind != VYRE_SYMBOL_FN) {
+        vyre_parser_misused(p, "V016", p->at, "is not a function", "call a function");
+    } else {
+        frame.ref = p->symbols.data[symbol].handle;
+        const vyre_item *item = &p->items.data[frame.ref];
+        frame.op = VYRE_NODE_CALL;
+        frame.need = item->broken ? VYRE_NONE : item->arg_count;
+    }
+    return push_call(p, frame, 1);
+}
+
+static bool push_word(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    char room[64];
+    switch (t->word) {
+    case VYRE_WORD_PLAIN:
+        return t[1].kind == VYRE_TOKEN_OPEN_PAREN ? push_user_call(p) : push_name(p);
+    case VYRE_WORD_TYPE:
+        return push_call(p, (vyre_frame){.op = VYRE_EXPR_CAST, .sub = t->sub, .need = 1}, 1);
+    case VYRE_WORD_BUILTIN: return push_builtin(p);
+    case VYRE_WORD_ATOMIC: return push_atomic(p);
+    case VYRE_WORD_SUBGROUP:
+        return push_call(p,
+                         (vyre_frame){.op = VYRE_NODE_SUBGROUP,
+                                      .sub = t->sub,
+                                      .need = t->sub == VYRE_SUBGROUP_SHUFFLE ? 2 : 1},
+                         1);
+    case VYRE_WORD_FUNCTION:
+        if (t->sub == VYRE_EXPR_LEN) {
+            return push_len(p);
+        }
+        if (t->sub == VYRE_EXPR_BITCAST) {
+            return push_bitcast(p);
+        }
+        return push_call(
+            p, (vyre_frame){.op = t->sub, .need = vyre_expr_info_of((vyre_expr_op)t->sub)->arity},
+            1);
+    case VYRE_WORD_KEY:
+        if (t->sub == VYRE_KEY_TRUE || t->sub == VYRE_KEY_FALSE) {
+            return push_leaf(
+                p, (vyre_node){.op = VYRE_EXPR_LITERAL, .type = VYRE_BOOL, .ref = p->at}, 1);
+        }
+        break;
+    default: break;
+    }
+    vyre_parser_error(p, "V219", p->at, p->at, "write a value",
+                      "expected an expression, found the reserved word %s",
+                      vyre_source_describe(&p->source, p->at, room));
+    return false;
+}
+
+/* Reads one operand or opens a construct. *out_complete: an operator comes next. */
+static bool operand(vyre_parser *p, bool *out_complete) {
+    const vyre_token *t = &p->tokens[p->at];
+    char room[64];
+    uint32_t depth = p->frames.count;
+    bool fine;
+    switch (t->kind) {
+    case VYRE_TOKEN_INTEGER:
+    case VYRE_TOKEN_FLOAT: fine = push_literal(p, false); break;
+    case VYRE_TOKEN_NAME: fine = push_word(p); break;
+    case VYRE_TOKEN_OPEN_PAREN:
+        fine = push_frame(p, (vyre_frame){.kind = FRAME_PAREN, .token = p->at++});
+        break;
+    case VYRE_TOKEN_MINUS:
+        if (t[1].kind == VYRE_TOKEN_INTEGER || t[1].kind == VYRE_TOKEN_FLOAT) {
+            fine = push_literal(p, true);
+            break;
+        }
+        /* fall through */
+    case VYRE_TOKEN_TILDE:
+    case VYRE_TOKEN_BANG: {
+        uint8_t op = t->kind == VYRE_TOKEN_MINUS   ? VYRE_EXPR_NEG
+                     : t->kind == VYRE_TOKEN_TILDE ? VYRE_EXPR_BIT_NOT
+                                                   : VYRE_EXPR_NOT;
+        fine = push_frame(p, (vyre_frame){.kind = FRAME_PREFIX, .op = op, .token = p->at++});
+        break;
+    }
+    default:
+        vyre_parser_error(
+            p, "V219", p->at, p->at,
+            t->kind == VYRE_TOKEN_PLUS ? "there is no unary plus: leave it out" : "write a value",
+            "expected an expression, found %s", vyre_source_describe(&p->source, p->at, room));
+        return false;
+    }
+    *out_complete = p->frames.count == depth;
+    return fine;
+}
+
+/* The construct on top is complete: its node takes the place of its operands. */
+static bool close_call(vyre_parser *p) {
+    vyre_frame f = p->frames.data[--p->frames.count];
+    uint32_t count = p->operands.count - f.operands;
+    vyre_node shape = {
+        .op = f.op, .sub = f.sub, .axis = f.axis, .ref = f.ref, .first = f.token, .last = p->at};
+    p->at++;
+    if (f.need != VYRE_NONE && f.need != count) {
+        char room[64];
+        vyre_parser_error(p, "V021", shape.first, shape.last, "pass as many as it takes",
+                          "%s takes %u argument%s, not %u",
+                          vyre_source_describe(&p->source, f.token, room), f.need,
+                          f.need == 1 ? "" : "s", count);
+        shape.op = VYRE_NODE_ERROR;
+    } else if (f.op == VYRE_EXPR_CAST || f.op == VYRE_EXPR_BITCAST) {
+        shape.type = (uint8_t)vyre_type_widened((vyre_type)f.sub);
+    } else if (f.op == VYRE_NODE_ATOMIC) {
+        shape.type = VYRE_UNKNOWN;
+        if (f.ref != VYRE_NONE) {
+            shape.type = (uint8_t)vyre_type_widened((vyre_type)p->symbols.data[f.ref].type);
+        }
+    } else if (f.op == VYRE_NODE_CALL) {
+        const vyre_item *item = &p->items.data[f.ref];
+        shape.type = item->result;
+        if (item->broken) {
+            shape.op = VYRE_NODE_ERROR;
+        }
+    }
+    if (shape.op == VYRE_NODE_ERROR) {
+        shape.type = VYRE_UNKNOWN;
+    }
+    return reduce(p, &shape, f.operands);
+}
+
+static bool close_index(vyre_parser *p) {
+    vyre_frame f = p->frames.data[--p->frames.count];
+    if (f.kind == FRAME_PLACE) {
+        p->at++;
+        if (p->tokens[p->at].kind == VYRE_TOKEN_COMMA) {
+            return true;
+        }
+        return vyre_parser_expect(p, VYRE_TOKEN_COMMA, "behind the element of an atomic");
+    }
+    vyre_node shape = {.op = VYRE_NODE_ERROR,
+                       .type = VYRE_UNKNOWN,
+                       .ref = f.ref,
+                       .first = f.token,
+                       .last = p->at++};
+    if (f.ref != VYRE_NONE) {
+        shape.op = VYRE_EXPR_LOAD;
+        shape.type = (uint8_t)vyre_type_widened((vyre_type)p->symbols.data[f.ref].type);
+    }
+    return reduce(p, &shape, f.operands);
+}
+
+bool vyre_parser_ordering(vyre_parser *p, vyre_ordering *out) {
+    char room[64];
+    for (int o = 0; o < VYRE_ORDERING_COUNT; o++) {
+        if (vyre_parser_is_text(p, p->at, vyre_ordering_name((vyre_ordering)o))) {
+            *out = (vyre_ordering)o;
+            p->at++;
+            return true;
+        }
+    }
+    vyre_parser_error(
+        p, "V220", p->at, p->at, "write relaxed, acquire, release, acq_rel or seq_cst",
+        "expected an ordering, found %s", vyre_source_describe(&p->source, p->at, room));
+    return false;
+}
+
+/* The ordering behind the values of an atomic, up to the closing bracket. */
+static bool take_ordering(vyre_parser *p, vyre_frame *f) {
+    vyre_ordering ordering;
+    if (!vyre_parser_ordering(p, &ordering)) {
+        return false;
+    }
+    f->axis = (uint8_t)ordering;
+    return p->tokens[p->at].kind == VYRE_TOKEN_CLOSE_PAREN ||
+           vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the ordering");
+}
+
+static bool is_empty_call(const vyre_parser *p, const vyre_frame *f) {
+    return f->kind == FRAME_ARGUMENTS && p->operands.count == f->operands &&
+           p->tokens[p->at].kind == VYRE_TOKEN_CLOSE_PAREN;
+}
+
+typedef enum step { STEP_ERROR, STEP_DONE, STEP_OPERAND, STEP_OPERATOR } step;
+
+/* What follows a complete operand. */
+static step operator(vyre_parser *p) {
+    uint8_t kind = p->tokens[p->at].kind;
+    if (kind >= VYRE_TOKEN_AND_AND && kind < VYRE_TOKEN_PUNCTUATION_COUNT &&
+        vyre_token_operator(kind) != VYRE_EXPR_COUNT) {
+        int precedence = vyre_precedence((vyre_expr_op)vyre_token_operator(kind));
+        vyre_frame frame = {.kind = FRAME_BINARY,
+                            .op = vyre_token_operator(kind),
+                            .precedence = (uint8_t)precedence,
+                            .token = p->at};
+        if (!reduce_operators(p, precedence) || !push_frame(p, frame)) {
+            return STEP_ERROR;
+        }
+        p->at++;
+        return STEP_OPERAND;
+    }
+    if (!reduce_operators(p, 0)) {
+        return STEP_ERROR;
+    }
+    vyre_frame *f = top_frame(p);
+    if (!f) {
+        return STEP_DONE;
+    }
+    if (f->kind == FRAME_INDEX || f->kind == FRAME_PLACE) {
+        if (kind != VYRE_TOKEN_CLOSE_INDEX) {
+            vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the index");
+            return STEP_ERROR;
+        }
+        return close_index(p) ? STEP_OPERATOR : STEP_ERROR;
+    }
+    if (f->kind == FRAME_ARGUMENTS && kind == VYRE_TOKEN_COMMA) {
+        p->at++;
+        if (f->op == VYRE_NODE_ATOMIC && p->operands.count - f->operands == f->need) {
+            return take_ordering(p, f) && close_call(p) ? STEP_OPERATOR : STEP_ERROR;
+        }
+        return STEP_OPERAND;
+    }
+    if (kind != VYRE_TOKEN_CLOSE_PAREN) {
+        vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "in this expression");
+        return STEP_ERROR;
+    }
+    if (f->kind == FRAME_ARGUMENTS) {
+        return close_call(p) ? STEP_OPERATOR : STEP_ERROR;
+    }
+    vyre_node *inner = &p->nodes.data[p->operands.data[p->operands.count - 1]];
+    inner->first = f->token;
+    inner->last = p->at++;
+    p->frames.count--;
+    return STEP_OPERATOR;
+}
+
+uint32_t vyre_parser_expression(vyre_parser *p) {
+    p->operands.count = 0;
+    p->frames.count = 0;
+    step next = STEP_OPERAND;
+    while (next == STEP_OPERAND || next == STEP_OPERATOR) {
+        if (next == STEP_OPERATOR) {
+            next = operator(p);
+            continue;
+        }
+        vyre_frame *f = top_frame(p);
+        bool complete = false;
+        if (f && is_empty_call(p, f)) {
+            complete = close_call(p);
+            next = complete ? STEP_OPERATOR : STEP_ERROR;
+            continue;
+        }
+        next = !operand(p, &complete) ? STEP_ERROR : complete ? STEP_OPERATOR : STEP_OPERAND;
+    }
+    return next == STEP_DONE ? p->operands.data[0] : VYRE_NONE;
+}

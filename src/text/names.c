@@ -1,0 +1,238 @@
+/* Scopes, words and the messages about names. A name has at most one meaning at a time, kept in an
+ * array by interned number, so looking one up is one load. */
+#include <string.h>
+
+#include "text/parser.h"
+
+void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
+                       const char *fix, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    p->source.errors++;
+    vyre_report_v(p->source.diags, VYRE_ERROR, VYRE_INVALID_PROGRAM, code,
+                  vyre_source_place(&p->source, first, last), fix, format, args);
+    va_end(args);
+}
+
+static const char *token_name(const vyre_parser *p, uint32_t token) {
+    return vyre_source_name(&p->source, p->tokens[token].value);
+}
+
+uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token) {
+    const vyre_token *t = &p->tokens[token];
+    return t->kind == VYRE_TOKEN_NAME ? p->visible[t->value] : VYRE_NONE;
+}
+
+uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
+                             uint8_t type, uint32_t handle) {
+    char room[64];
+    const vyre_token *t = &p->tokens[token];
+    if (t->kind != VYRE_TOKEN_NAME) {
+        vyre_parser_error(p, "V211", token, token, "give it a name", "expected a name, found %s",
+                          vyre_source_describe(&p->source, token, room));
+        return VYRE_NONE;
+    }
+    if (t->word != VYRE_WORD_PLAIN) {
+        vyre_parser_error(p, "V212", token, token, "choose another name", "`%s` is a reserved word",
+                          token_name(p, token));
+        return VYRE_NONE;
+    }
+    uint32_t previous = p->visible[t->value];
+    if (previous != VYRE_NONE) {
+        const vyre_symbol *old = &p->symbols.data[previous];
+        bool top = kind != VYRE_SYMBOL_VAR;
+        vyre_parser_error(p, top ? "V107" : "V008", token, token, "choose another name",
+                          "`%s` is already declared in line %u%s", token_name(p, token),
+                          p->tokens[old->token].line + 1,
+                          top ? "" : " and visible here; names are not shadowed");
+    }
+    vyre_symbol symbol = {.name = t->value,
+                          .kind = kind,
+                          .sub = sub,
+                          .type = type,
+                          .handle = handle,
+                          .token = token,
+                          .previous = previous};
+    if (!vyre_vec_push(&p->source.allocator, &p->symbols, symbol)) {
+        p->out_of_memory = true;
+        return VYRE_NONE;
+    }
+    p->visible[t->value] = p->symbols.count - 1;
+    return p->symbols.count - 1;
+}
+
+void vyre_parser_leave(vyre_parser *p, uint32_t symbols) {
+    while (p->symbols.count > symbols) {
+        const vyre_symbol *symbol = &p->symbols.data[--p->symbols.count];
+        p->visible[symbol->name] = symbol->previous;
+    }
+}
+
+enum { NEAR_MAX = 40 };
+
+/* Edits between two short names, or 100 when they are too different or too long to compare. */
+static uint32_t distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > NEAR_MAX || m > NEAR_MAX || n + 2 < m || m + 2 < n) {
+        return 100;
+    }
+    uint32_t row[NEAR_MAX + 1];
+    for (uint32_t j = 0; j <= m; j++) {
+        row[j] = j;
+    }
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= m; j++) {
+            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+static bool suits(const vyre_symbol *s, uint32_t want) {
+    bool memory = s->kind == VYRE_SYMBOL_DECL && vyre_role_is_memory((vyre_role)s->sub);
+    switch (want) {
+    case VYRE_WANT_MEMORY: return memory;
+    case VYRE_WANT_VARIABLE: return s->kind == VYRE_SYMBOL_VAR && s->sub != VYRE_VAR_LOOP;
+    case VYRE_WANT_FUNCTION: return s->kind == VYRE_SYMBOL_FN;
+    default: return s->kind == VYRE_SYMBOL_VAR || (s->kind == VYRE_SYMBOL_DECL && !memory);
+    }
+}
+
+/* The nearest name that would do, at most a third of the letters away; NULL for none. */
+static const char *nearest(const vyre_parser *p, const char *name, uint32_t want) {
+    uint32_t best = (uint32_t)(strlen(name) / 3 + 1);
+    const char *found = NULL;
+    for (uint32_t i = 0; i < p->symbols.count; i++) {
+        const char *text = vyre_source_name(&p->source, p->symbols.data[i].name);
+        if (suits(&p->symbols.data[i], want)) {
+            uint32_t edits = distance(name, text);
+            if (edits < best || (edits == best && !found)) {
+                best = edits;
+                found = text;
+            }
+        }
+    }
+    if (!found && want == VYRE_WANT_FUNCTION) {
+        for (uint32_t i = 0; i < p->source.word_count; i++) {
+            uint8_t word = p->source.words[i].word;
+            const char *text = vyre_source_name(&p->source, i);
+            if ((word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC ||
+                 word == VYRE_WORD_SUBGROUP || word == VYRE_WORD_TYPE) &&
+                distance(name, text) < best) {
+                best = distance(name, text);
+                found = text;
+            }
+        }
+    }
+    return found;
+}
+
+void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint32_t want,
+                         const char *what) {
+    uint32_t name = p->tokens[token].value;
+    if (p->reported[name]) {
+        return;
+    }
+    p->reported[name] = true;
+    char fix[VYRE_DIAG_FIX] = "declare it first";
+    const char *text = vyre_source_name(&p->source, name);
+    const char *near = nearest(p, text, want);
+    if (near) {
+        (void)strcpy(fix, "did you mean `");
+        (void)strncat(fix, near, NEAR_MAX);
+        (void)strcat(fix, "`?");
+    }
+    vyre_parser_error(p, code, token, token, fix, "%s `%s`", what, text);
+}
+
+void vyre_parser_misused(vyre_parser *p, const char *code, uint32_t token, const char *why,
+                         const char *fix) {
+    vyre_parser_error(p, code, token, token, fix, "`%s` %s", token_name(p, token), why);
+}
+
+bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where) {
+    char room[64];
+    if (p->tokens[p->at].kind == kind) {
+        p->at++;
+        return true;
+    }
+    bool semicolon = kind == VYRE_TOKEN_SEMICOLON;
+    uint32_t shown = semicolon && p->at > 0 ? p->at - 1 : p->at;
+    char fix[32] = "write `";
+    (void)strcat(fix, vyre_token_spelling(kind));
+    (void)strcat(fix, "` here");
+    vyre_parser_error(p, "V210", shown, shown, semicolon ? "end the statement with `;`" : fix,
+                      "expected `%s` %s, found %s", vyre_token_spelling(kind), where,
+                      vyre_source_describe(&p->source, p->at, room));
+    /* A forgotten semicolon at the end of a line costs nothing but the message. */
+    return semicolon && p->tokens[p->at].line != p->tokens[shown].line;
+}
+
+bool vyre_parser_is_text(const vyre_parser *p, uint32_t token, const char *text) {
+    const vyre_token *t = &p->tokens[token];
+    return t->kind == VYRE_TOKEN_NAME && strcmp(vyre_source_name(&p->source, t->value), text) == 0;
+}
+
+vyre_type vyre_parser_type(vyre_parser *p, const char *where) {
+    char room[64];
+    const vyre_token *t = &p->tokens[p->at];
+    if (t->kind == VYRE_TOKEN_NAME && t->word == VYRE_WORD_TYPE) {
+        p->at++;
+        return (vyre_type)t->sub;
+    }
+    vyre_parser_error(p, "V213", p->at, p->at,
+                      "the types are bool u32 i32 u64 i64 f32 f64, and stored only: u8 i8 u16 i16 "
+                      "f16 bf16",
+                      "expected a type %s, found %s", where,
+                      vyre_source_describe(&p->source, p->at, room));
+    return VYRE_VOID;
+}
+
+uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, const char *what) {
+    char room[64];
+    const vyre_token *t = &p->tokens[token];
+    if (t->kind != VYRE_TOKEN_NAME || t->word != VYRE_WORD_PLAIN) {
+        vyre_parser_error(p, "V211", token, token, "name a buffer or array",
+                          "expected the name of a buffer or array, found %s",
+                          vyre_source_describe(&p->source, token, room));
+        return VYRE_NONE;
+    }
+    uint32_t symbol = p->visible[t->value];
+    if (symbol == VYRE_NONE) {
+        vyre_parser_unknown(p, code, token, VYRE_WANT_MEMORY, what);
+        return VYRE_NONE;
+    }
+    const vyre_symbol *s = &p->symbols.data[symbol];
+    if (s->kind != VYRE_SYMBOL_DECL || !vyre_role_is_memory((vyre_role)s->sub)) {
+        vyre_parser_misused(p, code, token, "is not a buffer or array",
+                            "only buffers, workgroup and private arrays have elements");
+        return VYRE_NONE;
+    }
+    return symbol;
+}
+
+void vyre_parser_skip(vyre_parser *p) {
+    for (;;) {
+        const vyre_token *t = &p->tokens[p->at];
+        switch (t->kind) {
+        case VYRE_TOKEN_END:
+        case VYRE_TOKEN_CLOSE_BRACE: return;
+        case VYRE_TOKEN_SEMICOLON: p->at++; return;
+        case VYRE_TOKEN_OPEN_BRACE:
+            p->at = t->value + 1;
+            if (!vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_ELSE)) {
+                return;
+            }
+            break;
+        case VYRE_TOKEN_OPEN_PAREN:
+        case VYRE_TOKEN_OPEN_INDEX: p->at = t->value + 1; break;
+        default: p->at++; break;
+        }
+    }
+}

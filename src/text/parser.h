@@ -1,0 +1,204 @@
+/* What the files of the parser share.
+ *
+ * Parsing takes two steps. First the top level is scanned for declarations and signatures, because
+ * they may be used before they stand (declare.c). Then sizes, functions and the entry body are
+ * parsed, and statements go straight to the builder (statement.c). Only expressions get a tree, one
+ * statement at a time (expression.c), because a literal's type may come from what stands to its
+ * right, and because effects inside an expression become statements before it (elaborate.c).
+ *
+ * The tree is an array in evaluation order: operands before users, left before right. Every pass is
+ * a loop over it, so depth of input is never depth of the C stack. */
+#ifndef VYRE_SRC_TEXT_PARSER_H
+#define VYRE_SRC_TEXT_PARSER_H
+
+#include "text/lexer.h"
+
+/* Types while parsing: a vyre_type; VYRE_VOID for "not known yet"; and this for the value of
+ * something that was reported already, which silences everything that follows from it. */
+enum { VYRE_UNKNOWN = VYRE_TYPE_COUNT };
+
+/* Nodes are vyre_expr_op, or one of these. */
+enum {
+    VYRE_NODE_ERROR = VYRE_EXPR_COUNT,
+    VYRE_NODE_ATOMIC,   /* kids: index, then the arguments as written */
+    VYRE_NODE_SUBGROUP, /* kids: the arguments */
+    VYRE_NODE_CALL,     /* kids: the arguments */
+    VYRE_NODE_BIND,     /* its kid is bound to a temporary, so that it is evaluated once */
+    VYRE_NODE_AGAIN,    /* the value of node `ref` once more */
+    VYRE_NODE_COUNT
+};
+
+typedef struct vyre_node {
+    uint8_t op;
+    uint8_t sub;    /* BUILTIN, CAST, ATOMIC, SUBGROUP: which */
+    uint8_t axis;   /* BUILTIN: axis; ATOMIC: vyre_ordering */
+    uint8_t type;   /* VYRE_VOID: all literals below it lack a type, the context decides */
+    uint8_t group;  /* common type of the operands that must agree */
+    uint8_t want;   /* type that the context asks for, or VYRE_VOID */
+    bool fraction;  /* without a context it is f32, not u32 */
+    bool negative;  /* LITERAL: a minus stands directly before it */
+    bool bound;     /* LOAD: an effect to the right comes before its use, so a let keeps it */
+    uint8_t refuse; /* VYRE_REFUSE_*: why no effect may stand here */
+    uint16_t height;
+    uint32_t ref; /* VAR: symbol; REF, LEN, LOAD, ATOMIC: symbol; CALL: item; AGAIN: node */
+    uint32_t first_kid, kid_count;
+    uint32_t first, last; /* tokens */
+    uint32_t cap;         /* the node whose statement evaluates it */
+    vyre_expr handle;
+} vyre_node;
+
+enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LOGIC, VYRE_REFUSE_WHILE, VYRE_REFUSE_CONSTANT };
+
+typedef struct vyre_symbol {
+    uint32_t name;
+    uint8_t kind;    /* VYRE_SYMBOL_* */
+    uint8_t sub;     /* DECL: vyre_role; VAR: vyre_var_kind */
+    uint8_t type;    /* element, value, result */
+    uint32_t handle; /* DECL: vyre_decl; VAR: vyre_var; FN: item */
+    uint32_t token;
+    uint32_t item;     /* DECL, FN */
+    uint32_t previous; /* what the name meant before: not NONE only after an error */
+} vyre_symbol;
+
+enum { VYRE_SYMBOL_DECL, VYRE_SYMBOL_VAR, VYRE_SYMBOL_FN };
+
+/* A declaration or function of the top level: tokens [begin, end). */
+typedef struct vyre_item {
+    uint32_t begin, end;
+    uint32_t symbol;
+    uint32_t rest; /* declaration: the token behind its type; function: behind its result */
+    uint8_t access;
+    bool broken; /* reported; there is nothing more to parse */
+    bool function;
+    bool opaque;
+    uint8_t state;  /* const: 0 waiting, 1 being resolved, 2 done */
+    uint8_t result; /* function: type of its value, VYRE_VOID for none */
+    vyre_fn fn;
+    uint32_t first_arg, arg_count; /* function: in vyre_parser.args */
+    uint32_t body;                 /* function: its brace */
+} vyre_item;
+
+typedef struct vyre_argument {
+    uint32_t name, token;
+    uint8_t type;
+} vyre_argument;
+
+/* A statement list that is open. */
+typedef struct vyre_open {
+    uint8_t op;       /* vyre_stmt_op, VYRE_STMT_COUNT for the body itself */
+    uint32_t ends;    /* END statements that its brace stands for: else if nests */
+    uint32_t symbols; /* symbols visible before it */
+    uint32_t depth;   /* nesting of statements inside */
+} vyre_open;
+
+typedef struct vyre_frame {
+    uint8_t kind;
+    uint8_t op, sub, axis;
+    uint8_t precedence;
+    uint32_t ref;
+    uint32_t token;
+    uint32_t operands; /* height of the operand stack below it */
+    uint32_t need;     /* arguments */
+} vyre_frame;
+
+typedef struct vyre_parser {
+    vyre_source source;
+    const vyre_token *tokens;
+    uint32_t at;
+    vyre_builder *builder;
+    bool out_of_memory;
+
+    VYRE_VEC(vyre_symbol) symbols; /* declarations and functions, then what is in scope */
+    uint32_t *visible;             /* name -> symbol or NONE */
+    bool *reported;                /* name -> reported as unknown */
+    uint32_t name_count;
+    VYRE_VEC(vyre_item) items;
+    VYRE_VEC(vyre_argument) args;
+    uint32_t decl_count, fn_count;
+
+    VYRE_VEC(vyre_node) nodes; /* of the statement at hand */
+    VYRE_VEC(uint32_t) kids;
+    VYRE_VEC(uint32_t) operands;
+    VYRE_VEC(vyre_frame) frames;
+    VYRE_VEC(vyre_open) open;
+
+    bool exact; /* sizes and clauses: literals are exact integers */
+    bool in_function;
+    uint8_t result;          /* type of the function at hand */
+    uint32_t direct;         /* this effect node binds direct_name itself; NONE: none does */
+    const char *direct_name; /* NULL: its value is not used */
+    vyre_var direct_var;
+} vyre_parser;
+
+/* names.c: scopes and words. */
+uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token);
+/* Declares; reports `code` when the name is taken or reserved. Gives the symbol, or NONE when there
+ * is no name at the token or no memory. */
+uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
+                             uint8_t type, uint32_t handle);
+void vyre_parser_leave(vyre_parser *p, uint32_t symbols);
+void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
+                       const char *fix, const char *format, ...) VYRE_PRINTF(6, 7);
+/* "unknown variable `x`", once per name, with the nearest visible name of a fitting kind. */
+enum { VYRE_WANT_VALUE, VYRE_WANT_MEMORY, VYRE_WANT_VARIABLE, VYRE_WANT_FUNCTION };
+void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint32_t want,
+                         const char *what);
+/* The name of the token exists but is something else. */
+void vyre_parser_misused(vyre_parser *p, const char *code, uint32_t token, const char *why,
+                         const char *fix);
+bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where);
+static inline bool vyre_parser_is(const vyre_parser *p, uint32_t token, uint8_t word, uint8_t sub) {
+    const vyre_token *t = &p->tokens[token];
+    return t->kind == VYRE_TOKEN_NAME && t->word == word && t->sub == sub;
+}
+/* A plain name with this text: words that are not reserved, such as `relaxed`. */
+bool vyre_parser_is_text(const vyre_parser *p, uint32_t token, const char *text);
+/* A type name at the cursor; VYRE_VOID and a report when there is none. */
+vyre_type vyre_parser_type(vyre_parser *p, const char *where);
+/* The memory named by the token: its symbol, or NONE after a report with the code. */
+uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, const char *what);
+/* To behind the next `;` or `{...}` of this level, or before the `}` that ends it. */
+void vyre_parser_skip(vyre_parser *p);
+
+/* expression.c: appends the nodes of the expression at the cursor. NONE after a syntax error. */
+uint32_t vyre_parser_expression(vyre_parser *p);
+void vyre_parser_clear(vyre_parser *p); /* forgets the nodes: a new statement begins */
+uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t *kids,
+                          uint32_t kid_count);
+static inline bool vyre_node_is_effect(uint8_t op) {
+    return op == VYRE_NODE_ATOMIC || op == VYRE_NODE_SUBGROUP || op == VYRE_NODE_CALL;
+}
+/* What the value operands of an op have in common: the kids [first, end) agree in type. */
+void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end);
+
+/* elaborate.c: types all nodes, binds effects to temporaries, builds expressions. */
+void vyre_parser_elaborate(vyre_parser *p);
+static inline vyre_expr vyre_parser_handle(const vyre_parser *p, uint32_t node) {
+    return node == VYRE_NONE ? VYRE_NONE : p->nodes.data[node].handle;
+}
+/* An expression that is typed by `want`, elaborated and built; exact ones see only declarations. */
+vyre_expr vyre_parser_value(vyre_parser *p, uint8_t want, uint8_t refuse, uint32_t *out_node);
+
+/* statement.c, assign.c, listed.c: a statement whose first token is at the cursor. */
+void vyre_parser_let(vyre_parser *p);
+void vyre_parser_assign(vyre_parser *p);
+void vyre_parser_store(vyre_parser *p);
+void vyre_parser_effect(vyre_parser *p); /* an atomic or a call on its own */
+void vyre_parser_listed(vyre_parser *p);
+/* Parts of statements; each reports what is missing and then gives false. */
+bool vyre_parser_ordering(vyre_parser *p, vyre_ordering *out);
+bool vyre_parser_string(vyre_parser *p, char room[VYRE_LIMIT_NAME + 1]);
+/* An expression that is asked for a type, not yet elaborated. */
+bool vyre_parser_part(vyre_parser *p, uint8_t want, uint32_t *out_node);
+bool vyre_parser_check_value_type(vyre_parser *p, vyre_type type, uint32_t token, const char *what);
+void vyre_parser_at(vyre_parser *p, uint32_t first, uint32_t last); /* place of builder calls */
+const char *vyre_parser_name(const vyre_parser *p, uint32_t token);
+vyre_decl vyre_parser_decl(const vyre_parser *p, uint32_t symbol);
+
+/* The list between the brace and its partner. */
+void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);
+
+/* declare.c: everything at the top level of the braces but statements. */
+void vyre_parser_declarations(vyre_parser *p, uint32_t brace);
+
+#endif

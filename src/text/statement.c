@@ -1,0 +1,345 @@
+/* Statements, straight to the builder. A stack of open lists replaces recursion. After an error the
+ * rest of the statement is skipped and parsing goes on, so one run reports many; the builder is
+ * then fed holes, refuses them, and its result is never asked for. */
+#include "text/parser.h"
+
+void vyre_parser_at(vyre_parser *p, uint32_t first, uint32_t last) {
+    vyre_builder_at(p->builder, vyre_source_place(&p->source, first, last));
+}
+
+const char *vyre_parser_name(const vyre_parser *p, uint32_t token) {
+    const vyre_token *t = &p->tokens[token];
+    return t->kind == VYRE_TOKEN_NAME ? vyre_source_name(&p->source, t->value) : "";
+}
+
+vyre_decl vyre_parser_decl(const vyre_parser *p, uint32_t symbol) {
+    return symbol == VYRE_NONE ? VYRE_NONE : p->symbols.data[symbol].handle;
+}
+
+/* An expression with a wanted type, not yet elaborated. */
+bool vyre_parser_part(vyre_parser *p, uint8_t want, uint32_t *out_node) {
+    *out_node = vyre_parser_expression(p);
+    if (*out_node != VYRE_NONE) {
+        p->nodes.data[*out_node].want = want;
+    }
+    return *out_node != VYRE_NONE;
+}
+
+static vyre_open *top_list(vyre_parser *p) {
+    return &p->open.data[p->open.count - 1];
+}
+
+/* Opens the list whose brace is at the cursor. Everything declared from `symbols` on belongs to it.
+ */
+static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbols) {
+    uint32_t depth = (p->open.count ? top_list(p)->depth : 0) + ends;
+    if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_BRACE, "to open the body")) {
+        vyre_parser_leave(p, symbols);
+        vyre_parser_skip(p);
+        return;
+    }
+    if (depth > VYRE_LIMIT_NESTING) {
+        vyre_parser_error(p, "V018", p->at - 1, p->at - 1, "move the inner part to a function",
+                          "statements are nested more than %d deep", VYRE_LIMIT_NESTING);
+        p->at = p->tokens[p->at - 1].value + 1;
+        vyre_parser_leave(p, symbols);
+        return;
+    }
+    vyre_open list = {.op = op, .ends = ends, .symbols = symbols, .depth = depth};
+    p->out_of_memory |= !vyre_vec_push(&p->source.allocator, &p->open, list);
+}
+
+/* ( condition ) of if and while; the expression, or false after a report. */
+static bool condition(vyre_parser *p, uint8_t refuse, vyre_expr *out) {
+    vyre_parser_clear(p);
+    if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "before the condition")) {
+        return false;
+    }
+    uint32_t root = vyre_parser_expression(p);
+    if (root == VYRE_NONE ||
+        !vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the condition")) {
+        return false;
+    }
+    p->nodes.data[root].refuse = refuse;
+    vyre_parser_elaborate(p);
+    *out = vyre_parser_handle(p, root);
+    return true;
+}
+
+static void parse_if(vyre_parser *p, uint32_t ends) {
+    uint32_t first = p->at++;
+    vyre_expr value;
+    if (!condition(p, VYRE_REFUSE_NOTHING, &value)) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, p->at - 1);
+    vyre_build_if(p->builder, value);
+    open_list(p, VYRE_STMT_IF, ends, p->symbols.count);
+}
+
+static void parse_while(vyre_parser *p) {
+    uint32_t first = p->at++;
+    vyre_expr value;
+    if (!condition(p, VYRE_REFUSE_WHILE, &value)) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, p->at - 1);
+    vyre_build_while(p->builder, value);
+    open_list(p, VYRE_STMT_WHILE, 1, p->symbols.count);
+}
+
+/* (v in from .. to step s) up to the closing bracket. */
+static bool for_header(vyre_parser *p, uint32_t *out_name, uint32_t parts[3]) {
+    if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "behind `for`")) {
+        return false;
+    }
+    *out_name = p->at++;
+    if (!vyre_parser_is(p, p->at, VYRE_WORD_ROLE, VYRE_IN)) {
+        char room[64];
+        vyre_parser_error(p, "V210", p->at, p->at, "write it like for (i in 0 .. n) { }",
+                          "expected `in` behind the loop variable, found %s",
+                          vyre_source_describe(&p->source, p->at, room));
+        return false;
+    }
+    p->at++;
+    if (!vyre_parser_part(p, VYRE_U32, &parts[0]) ||
+        !vyre_parser_expect(p, VYRE_TOKEN_RANGE, "between the bounds of the loop") ||
+        !vyre_parser_part(p, VYRE_U32, &parts[1])) {
+        return false;
+    }
+    if (vyre_parser_is(p, p->at, VYRE_WORD_KEY, VYRE_KEY_STEP)) {
+        p->at++;
+        if (!vyre_parser_part(p, VYRE_U32, &parts[2])) {
+            return false;
+        }
+    }
+    return vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the bounds of the loop");
+}
+
+static void parse_for(vyre_parser *p) {
+    uint32_t first = p->at++, name = VYRE_NONE;
+    uint32_t parts[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
+    vyre_parser_clear(p);
+    if (!for_header(p, &name, parts)) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_elaborate(p);
+    uint32_t symbols = p->symbols.count;
+    uint32_t symbol =
+        vyre_parser_declare(p, name, VYRE_SYMBOL_VAR, VYRE_VAR_LOOP, VYRE_U32, VYRE_NONE);
+    vyre_parser_at(p, first, p->at - 1);
+    vyre_var var =
+        vyre_build_for(p->builder, vyre_parser_name(p, name), vyre_parser_handle(p, parts[0]),
+                       vyre_parser_handle(p, parts[1]), vyre_parser_handle(p, parts[2]));
+    if (symbol != VYRE_NONE) {
+        p->symbols.data[symbol].handle = var;
+    }
+    open_list(p, VYRE_STMT_FOR, 1, symbols);
+}
+
+/* The brace at the cursor closes the innermost list; `else` may open the next. */
+static void close_list(vyre_parser *p) {
+    vyre_open list = p->open.data[--p->open.count];
+    vyre_parser_leave(p, list.symbols);
+    vyre_parser_at(p, p->at, p->at);
+    p->at++;
+    if (list.op == VYRE_STMT_IF && vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_ELSE)) {
+        vyre_parser_at(p, p->at, p->at);
+        vyre_build_else(p->builder);
+        p->at++;
+        if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_IF)) {
+            parse_if(p, list.ends + 1);
+        } else {
+            open_list(p, VYRE_STMT_ELSE, list.ends, p->symbols.count);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < list.ends; i++) {
+        vyre_build_end(p->builder);
+    }
+}
+
+static void parse_return(vyre_parser *p) {
+    uint32_t first = p->at++, root = VYRE_NONE;
+    vyre_parser_clear(p);
+    if (p->tokens[p->at].kind != VYRE_TOKEN_SEMICOLON) {
+        if (!vyre_parser_part(p, p->result, &root)) {
+            vyre_parser_skip(p);
+            return;
+        }
+        if (!p->in_function) {
+            vyre_parser_error(p, "V236", first, p->at - 1, "write exit; or store the value",
+                              "the entry body can't return a value");
+        }
+        vyre_parser_elaborate(p);
+    }
+    if (!vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind `return`")) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, p->at - 1);
+    if (p->in_function) {
+        vyre_build_return(p->builder, vyre_parser_handle(p, root));
+    } else {
+        vyre_build_exit(p->builder);
+    }
+}
+
+static void parse_region(vyre_parser *p) {
+    char name[VYRE_LIMIT_NAME + 1];
+    uint32_t first = p->at++;
+    if (!vyre_parser_string(p, name)) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, p->at - 1);
+    vyre_build_region(p->builder, name);
+    open_list(p, VYRE_STMT_REGION, 1, p->symbols.count);
+}
+
+/* Statements that are one word. */
+static void parse_word(vyre_parser *p, vyre_stmt_op op) {
+    uint32_t first = p->at++;
+    vyre_ordering ordering = VYRE_SEQ_CST;
+    if (op == VYRE_STMT_BARRIER && p->tokens[p->at].kind == VYRE_TOKEN_OPEN_PAREN) {
+        p->at++;
+        if (!vyre_parser_ordering(p, &ordering) ||
+            !vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the ordering")) {
+            vyre_parser_skip(p);
+            return;
+        }
+    }
+    if (!vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the statement")) {
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, p->at - 1);
+    if (op == VYRE_STMT_BREAK) {
+        vyre_build_break(p->builder);
+    } else if (op == VYRE_STMT_CONTINUE) {
+        vyre_build_continue(p->builder);
+    } else if (op == VYRE_STMT_EXIT) {
+        vyre_build_exit(p->builder);
+    } else if (op == VYRE_STMT_GRID_SYNC) {
+        vyre_build_grid_sync(p->builder);
+    } else {
+        vyre_build_barrier(p->builder, ordering);
+    }
+}
+
+static void parse_statement_word(vyre_parser *p, vyre_stmt_op op) {
+    switch (op) {
+    case VYRE_STMT_LET: vyre_parser_let(p); return;
+    case VYRE_STMT_IF: parse_if(p, 1); return;
+    case VYRE_STMT_FOR: parse_for(p); return;
+    case VYRE_STMT_WHILE: parse_while(p); return;
+    case VYRE_STMT_REGION: parse_region(p); return;
+    case VYRE_STMT_RETURN: parse_return(p); return;
+    case VYRE_STMT_BREAK:
+    case VYRE_STMT_CONTINUE:
+    case VYRE_STMT_EXIT:
+    case VYRE_STMT_BARRIER:
+    case VYRE_STMT_GRID_SYNC: parse_word(p, op); return;
+    case VYRE_STMT_TRAP:
+    case VYRE_STMT_ASYNC_LOAD:
+    case VYRE_STMT_ASYNC_STORE:
+    case VYRE_STMT_ASYNC_WAIT:
+    case VYRE_STMT_ALL_REDUCE:
+    case VYRE_STMT_ALL_GATHER:
+    case VYRE_STMT_REDUCE_SCATTER:
+    case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_INDIRECT_DISPATCH: vyre_parser_listed(p); return;
+    case VYRE_STMT_ELSE:
+        vyre_parser_error(p, "V237", p->at, p->at, "put it directly behind the } of an if",
+                          "this `else` belongs to no `if`");
+        p->at++;
+        vyre_parser_skip(p);
+        return;
+    case VYRE_STMT_ASSIGN:
+    case VYRE_STMT_STORE:
+    case VYRE_STMT_ATOMIC:
+    case VYRE_STMT_SUBGROUP:
+    case VYRE_STMT_CALL:
+    case VYRE_STMT_BLOCK:
+    case VYRE_STMT_END:
+    case VYRE_STMT_COUNT: return; /* they have no word of their own */
+    }
+}
+
+static void parse_named(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    switch (t->word) {
+    case VYRE_WORD_PLAIN:
+        if (t[1].kind == VYRE_TOKEN_OPEN_INDEX) {
+            vyre_parser_store(p);
+        } else if (t[1].kind == VYRE_TOKEN_OPEN_PAREN) {
+            vyre_parser_effect(p);
+        } else {
+            vyre_parser_assign(p);
+        }
+        return;
+    case VYRE_WORD_STMT: parse_statement_word(p, (vyre_stmt_op)t->sub); return;
+    case VYRE_WORD_ATOMIC:
+    case VYRE_WORD_SUBGROUP:
+    case VYRE_WORD_TYPE:
+    case VYRE_WORD_FUNCTION: vyre_parser_effect(p); return;
+    case VYRE_WORD_ROLE:
+        vyre_parser_error(p, "V227", p->at, p->at, "move it out of the inner braces",
+                          "declarations stand at the top level of the program");
+        break;
+    default: {
+        char room[64];
+        bool fn = t->word == VYRE_WORD_KEY && t->sub == VYRE_KEY_FN;
+        vyre_parser_error(p, fn ? "V227" : "V228", p->at, p->at,
+                          fn ? "move it out of the inner braces" : "begin a statement here",
+                          fn ? "functions stand at the top level of the program%s"
+                             : "expected a statement, found %s",
+                          fn ? "" : vyre_source_describe(&p->source, p->at, room));
+    }
+    }
+    vyre_parser_skip(p);
+}
+
+static void parse_statement(vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    if (t->kind == VYRE_TOKEN_NAME) {
+        parse_named(p);
+    } else if (t->kind == VYRE_TOKEN_OPEN_BRACE) {
+        vyre_parser_at(p, p->at, p->at);
+        vyre_build_block(p->builder);
+        open_list(p, VYRE_STMT_BLOCK, 1, p->symbols.count);
+    } else {
+        char room[64];
+        vyre_parser_error(p, "V228", p->at, p->at,
+                          t->kind == VYRE_TOKEN_SEMICOLON ? "delete it" : "begin a statement here",
+                          "expected a statement, found %s",
+                          vyre_source_describe(&p->source, p->at, room));
+        vyre_parser_skip(p);
+    }
+}
+
+void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry) {
+    uint32_t close = p->tokens[brace].value;
+    uint32_t item = 0;
+    p->at = brace + 1;
+    p->open.count = 0;
+    while (p->at < close || p->open.count) {
+        if (p->out_of_memory || p->source.errors >= VYRE_TEXT_ERRORS) {
+            return;
+        }
+        while (entry && item < p->items.count && p->items.data[item].begin < p->at) {
+            item++;
+        }
+        if (entry && item < p->items.count && p->items.data[item].begin == p->at &&
+            p->open.count == 0) {
+            p->at = p->items.data[item].end;
+        } else if (p->tokens[p->at].kind == VYRE_TOKEN_CLOSE_BRACE) {
+            close_list(p);
+        } else {
+            parse_statement(p);
+        }
+    }
+}
