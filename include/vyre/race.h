@@ -8,15 +8,18 @@
 extern "C" {
 #endif
 
-/* Two lanes touched one element between two barriers, at least one of them writing, not both
- * atomically. Statements are those of the dispatched program; the second came later in this run. */
+/* Two lanes touched one element between two grid barriers (workgroup memory: two barriers of any
+ * kind), at least one of them writing, not both atomically. Statements are those of the dispatched
+ * program; the second came later in this run. One entry stands for all races between two statements
+ * over one declaration and shows the first that was found. */
 typedef struct vyre_race {
     vyre_decl decl;
     uint32_t element;
     vyre_stmt first, second;
     uint64_t first_lane, second_lane; /* global linear lane numbers */
     bool first_writes, second_writes;
-    bool harmless; /* all wrote the same value and nobody read it before the next barrier */
+    bool harmless;  /* all wrote the same value and nobody read it before the next barrier */
+    uint64_t count; /* elements times intervals in which it happened */
 } vyre_race;
 
 #ifdef __cplusplus
