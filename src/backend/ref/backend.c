@@ -1,0 +1,210 @@
+/* The reference backend as a device: memory is host memory, a kernel is the program itself, and a
+ * launch interprets it to its end. */
+#include <stdalign.h>
+#include <string.h>
+
+#include "backend/ref/ref.h"
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "runtime/builtin.h"
+
+typedef struct ref_device {
+    vyre_allocator allocator;
+} ref_device;
+
+/* Memory is known by the address of its block. */
+typedef struct block {
+    size_t size;
+    alignas(16) unsigned char bytes[];
+} block;
+
+static block *block_of(vyre_memory memory) {
+    return (block *)(uintptr_t)memory; /* NOLINT(performance-no-int-to-ptr): handles are u64 */
+}
+
+static vyre_status ref_open(const vyre_backend *backend, const char *path,
+                            const vyre_allocator *allocator, vyre_backend_device **out_device,
+                            vyre_diag *diag) {
+    if (*path) {
+        return vyre_fail(diag, VYRE_NOT_FOUND, "open it by its name alone",
+                         "there is only one %s device, and no \"%s\"", backend->name, path);
+    }
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    ref_device *device = vyre_alloc_zeroed(&a, 1, sizeof *device);
+    if (!device) {
+        return vyre_fail_memory(diag, "a device");
+    }
+    device->allocator = a;
+    *out_device = (vyre_backend_device *)device;
+    return VYRE_OK;
+}
+
+static void ref_close(vyre_backend_device *object) {
+    ref_device *device = (ref_device *)object;
+    vyre_allocator a = device->allocator;
+    vyre_free(&a, device, 1, sizeof *device);
+}
+
+static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info) {
+    (void)object;
+    *out_info = (vyre_device_info){
+        .name = "reference interpreter",
+        .version = VYRE_VERSION_STRING,
+        .level = VYRE_LEVEL_PROGRAM,
+        .allows_split = true,
+        .is_oracle = true,
+        .has_f64 = true,
+        .has_u64_atomics = true,
+        .has_float_atomics = true,
+        .has_subgroups = true,
+        .has_async_copy = true,
+        .max_group_lanes = VYRE_LIMIT_GROUP_LANES,
+        .max_workgroup_bytes = VYRE_LIMIT_WORKGROUP_BYTES,
+        .compute_units = 1,
+    };
+}
+
+static vyre_status ref_allocate(vyre_backend_device *object, uint64_t size,
+                                vyre_memory *out_memory, vyre_diag *diag) {
+    ref_device *device = (ref_device *)object;
+    block *b = size <= SIZE_MAX - sizeof *b
+                   ? vyre_alloc_zeroed(&device->allocator, sizeof *b + (size_t)size, 1)
+                   : NULL;
+    if (!b) {
+        return vyre_fail_memory(diag, "a buffer");
+    }
+    b->size = (size_t)size;
+    *out_memory = (uintptr_t)b;
+    return VYRE_OK;
+}
+
+static void ref_free(vyre_backend_device *object, vyre_memory memory) {
+    ref_device *device = (ref_device *)object;
+    block *b = block_of(memory);
+    vyre_free(&device->allocator, b, sizeof *b + b->size, 1);
+}
+
+static vyre_status ref_write(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
+                             const void *data, uint64_t size, vyre_diag *diag) {
+    (void)object, (void)diag;
+    memcpy(block_of(memory)->bytes + offset, data, size);
+    return VYRE_OK;
+}
+
+static vyre_status ref_read(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
+                            void *data, uint64_t size, vyre_diag *diag) {
+    (void)object, (void)diag;
+    memcpy(data, block_of(memory)->bytes + offset, size);
+    return VYRE_OK;
+}
+
+static vyre_status ref_copy(vyre_backend_device *object, vyre_memory to, uint64_t to_offset,
+                            vyre_memory from, uint64_t from_offset, uint64_t size,
+                            vyre_diag *diag) {
+    (void)object, (void)diag;
+    memcpy(block_of(to)->bytes + to_offset, block_of(from)->bytes + from_offset, size);
+    return VYRE_OK;
+}
+
+static vyre_status ref_zero(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
+                            uint64_t size, vyre_diag *diag) {
+    (void)object, (void)diag;
+    memset(block_of(memory)->bytes + offset, 0, size);
+    return VYRE_OK;
+}
+
+static vyre_status ref_equal(vyre_backend_device *object, vyre_memory a, vyre_memory b,
+                             uint64_t size, bool *out_equal, vyre_diag *diag) {
+    (void)object, (void)diag;
+    *out_equal = memcmp(block_of(a)->bytes, block_of(b)->bytes, size) == 0;
+    return VYRE_OK;
+}
+
+/* A kernel is the program: the interpreter needs no preparation. */
+typedef struct ref_kernel {
+    const vyre_program *program;
+} ref_kernel;
+
+static vyre_status ref_compile(vyre_backend_device *object, const vyre_program *program,
+                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    ref_device *device = (ref_device *)object;
+    ref_kernel *kernel = vyre_alloc(&device->allocator, 1, sizeof *kernel);
+    if (!kernel) {
+        return vyre_fail_memory(diag, "a kernel");
+    }
+    kernel->program = program;
+    *out_kernel = (vyre_backend_kernel *)kernel;
+    return VYRE_OK;
+}
+
+static void ref_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
+    ref_device *device = (ref_device *)object;
+    vyre_free(&device->allocator, kernel, 1, sizeof(ref_kernel));
+}
+
+static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *kernel,
+                              const vyre_launch *launch, vyre_launch_result *out_result,
+                              vyre_diag *diag) {
+    ref_device *device = (ref_device *)object;
+    const vyre_program *program = ((ref_kernel *)kernel)->program;
+    uint32_t count = vyre_program_get(program)->decl_count;
+    vyre_ref_memory *memory =
+        vyre_alloc_zeroed(&device->allocator, count, sizeof *memory);
+    if (!memory) {
+        return vyre_fail_memory(diag, "a launch");
+    }
+    for (vyre_decl i = 0; i < count; i++) {
+        if (launch->memory[i]) {
+            memory[i] = (vyre_ref_memory){block_of(launch->memory[i])->bytes, launch->counts[i]};
+        }
+    }
+    vyre_ref_args args = {
+        .program = program,
+        .memory = memory,
+        .values = launch->values,
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .order = (vyre_ref_order)launch->order,
+        .seed = launch->order_seed,
+        .step_budget = launch->max_steps,
+        .deadline_ns = launch->deadline_ns,
+        .cancel = launch->cancel ? &launch->cancel->requested : NULL,
+        .find_races = launch->find_races,
+        .races = launch->races,
+        .race_capacity = launch->race_capacity,
+    };
+    vyre_ref_result result = {0};
+    vyre_status status = vyre_ref_execute(&args, &device->allocator, &result, diag);
+    if (status == VYRE_OK) {
+        *out_result = (vyre_launch_result){
+            .steps = result.steps,
+            .race_count = result.race_count,
+            .harmless_race_count = result.harmless_race_count,
+            .races_stored = result.races_stored,
+        };
+    }
+    vyre_free(&device->allocator, memory, count, sizeof *memory);
+    return status;
+}
+
+static const vyre_device_table ref_table = {
+    .close = ref_close,
+    .describe = ref_describe,
+    .allocate = ref_allocate,
+    .free = ref_free,
+    .write = ref_write,
+    .read = ref_read,
+    .copy = ref_copy,
+    .zero = ref_zero,
+    .equal = ref_equal,
+    .compile = ref_compile,
+    .destroy = ref_destroy,
+    .launch = ref_launch,
+};
+
+const vyre_backend vyre_backend_ref = {
+    .name = "ref",
+    .description = "reference interpreter: the meaning of the language, exact and slow",
+    .rank = 900,
+    .device = &ref_table,
+    .open = ref_open,
+};
