@@ -163,8 +163,8 @@ typedef struct vyre_plan_progress {
 
 typedef struct vyre_plan_options {
     vyre_plan_mode mode; /* PACKED or LAYERED */
-    /* How hard to search: partial plans looked at. 0 means VYRE_PLAN_NODES, which bounds the time to
-     * seconds; UINT64_MAX searches until the plan is proven or memory_limit is reached. */
+    /* How hard to search: partial plans looked at. 0 means VYRE_PLAN_NODES, which bounds the time
+     * to seconds; UINT64_MAX searches until the plan is proven or memory_limit is reached. */
     uint64_t node_limit;
     /* Bytes the exact search may use to remember partial plans; 0 means VYRE_PLAN_MEMORY. */
     size_t memory_limit;
@@ -219,7 +219,7 @@ typedef struct vyre_plan_memory {
     uint64_t peak_bytes;  /* most bytes alive at a time: no arena can be smaller */
     uint32_t peak_group;  /* the group in which that happens */
     uint64_t arena_bytes; /* size of the arena the offsets need */
-    bool optimal;         /* no smaller arena exists; else at most arena_bytes - lower_bound too big */
+    bool optimal; /* no smaller arena exists; else at most arena_bytes - lower_bound too big */
     uint64_t lower_bound; /* peak_bytes, or more when the search proved more */
 } vyre_plan_memory;
 
@@ -259,10 +259,11 @@ VYRE_API vyre_status vyre_plan_curve(vyre_planner *planner, const vyre_wave_set 
 /* ---- Showing plans -------------------------------------------------------------------------- */
 
 typedef enum vyre_plan_format {
-    VYRE_PLAN_TABLE = 0, /* for people: groups, waves, bytes against the budget as bars, the bound */
-    VYRE_PLAN_JSON = 1,  /* one object, {"schema":1,"mode",...}, ending in a newline */
-    VYRE_PLAN_DOT = 2,   /* graphviz: one cluster for each group */
-    VYRE_PLAN_SVG = 3    /* a picture: groups over time, waves as boxes of their size */
+    VYRE_PLAN_TABLE =
+        0,              /* for people: groups, waves, bytes against the budget as bars, the bound */
+    VYRE_PLAN_JSON = 1, /* one object, {"schema":1,"mode",...}, ending in a newline */
+    VYRE_PLAN_DOT = 2,  /* graphviz: one cluster for each group */
+    VYRE_PLAN_SVG = 3   /* a picture: groups over time, waves as boxes of their size */
 } vyre_plan_format;
 
 /* Receives text in pieces; false stops the writing and makes the call fail with VYRE_IO. */

@@ -41,8 +41,7 @@ static bool reserve(vyre_text *text, size_t extra) {
     while (capacity <= need) {
         capacity *= 2;
     }
-    char *data =
-        text->allocator.resize(text->allocator.user, text->data, text->capacity, capacity);
+    char *data = text->allocator.resize(text->allocator.user, text->data, text->capacity, capacity);
     if (!data) {
         text->failed = true;
         return false;

@@ -1,0 +1,252 @@
+/* Lower bounds on the groups of a plan.
+ *
+ * A set of waves needs at least weight / limit groups, for each measure. The descendants of a wave
+ * all come after it, so the bound of that set is a tail; and when those descendants with a tail of
+ * at least q need b groups, the wave has a tail of at least b + q. Tails found first sharpen those
+ * found later. Heads are the tails of the graph turned round. The bound for the whole plan is the
+ * best, over all a and b, of a + need(waves with head >= a and tail >= b) + b.
+ *
+ * Up to VYRE_PACK_CLOSURE_MAX waves this uses all descendants and all pairs (a, b), O(n^2); above
+ * it uses direct successors and a = 0 or b = 0, O(n + m). */
+#include <string.h>
+
+#include "base/checked.h"
+#include "plan/packed.h"
+
+enum { LIMIT_BITS = 36 };
+
+/* ---- measures ---- */
+
+/* Dual feasible functions of Fekete and Schepers, u(k): counts how many (k+1)-ths of the capacity
+ * a wave exceeds. Weights are multiplied by k (k + 1) to stay whole. */
+static uint64_t stairs(uint64_t size, uint64_t capacity, uint64_t k) {
+    uint64_t scaled = (k + 1) * size;
+    return scaled % capacity == 0 ? scaled / capacity * k : scaled / capacity * (k + 1);
+}
+
+/* The family behind Martello and Toth's L2: small waves count nothing, those that leave no room
+ * for anything else count fully. */
+static uint64_t cut_small(uint64_t size, uint64_t capacity, uint64_t small) {
+    return size < small ? 0 : size > capacity - small ? capacity : size;
+}
+
+/* The value of `small` for which cut_small says most; a fixed number of candidates, so linear. */
+static uint64_t best_cut(const uint64_t *size, uint32_t count, uint64_t capacity) {
+    uint64_t best_small = capacity / 3 + 1;
+    uint32_t best = 0;
+    for (uint64_t part = 2; part <= 20; part++) {
+        uint64_t small = capacity / part;
+        vyre_pack_pour pour = {0};
+        for (uint32_t w = 0; w < count; w++) {
+            vyre_pack_pour_in(&pour, cut_small(size[w], capacity, small), capacity);
+        }
+        if (pour.groups > best) {
+            best = pour.groups;
+            best_small = small;
+        }
+    }
+    return best_small;
+}
+
+static bool make_measures(vyre_planner *planner, vyre_pack *pack) {
+    unsigned shift = 0;
+    while (pack->capacity >> shift >> LIMIT_BITS) {
+        shift++;
+    }
+    /* Rounding every size down keeps every group that fits a group that fits. */
+    uint64_t capacity = pack->capacity >> shift;
+    uint32_t count = pack->count, wanted = capacity ? VYRE_PACK_MEASURES : 0;
+    if (count > VYRE_PACK_CLOSURE_MAX && wanted) {
+        wanted = 2;
+    }
+    for (uint32_t k = 0; k < wanted; k++) {
+        uint64_t *weight = vyre_planner_take(planner, count, sizeof *weight, "measures");
+        if (!weight) {
+            return false;
+        }
+        pack->measure[k].weight = weight;
+        const uint64_t *size = pack->measure[0].weight;
+        uint64_t small = k == 5 ? best_cut(size, count, capacity) : 0;
+        for (uint32_t w = 0; w < count; w++) {
+            weight[w] = k == 0   ? pack->cost[w] >> shift
+                        : k == 5 ? cut_small(size[w], capacity, small)
+                                 : stairs(size[w], capacity, k);
+        }
+        pack->measure[k].limit = k == 0 || k == 5 ? capacity : (uint64_t)k * (k + 1);
+    }
+    pack->measure_count = wanted;
+    return true;
+}
+
+/* ---- descendants ---- */
+
+static bool make_descendants(vyre_planner *planner, vyre_pack *pack, vyre_pack_view *view) {
+    size_t words = pack->words;
+    uint64_t *rows =
+        vyre_planner_take_zeroed(planner, pack->count * words, sizeof *rows, "descendants");
+    if (!rows) {
+        return false;
+    }
+    for (uint32_t k = pack->count; k-- > 0;) {
+        uint32_t w = view->topo[k];
+        for (uint32_t e = view->succ.start[w]; e < view->succ.start[w + 1]; e++) {
+            uint32_t s = view->succ.target[e];
+            rows[w * words + s / 64] |= (uint64_t)1 << (s % 64);
+            for (size_t i = 0; i < words; i++) {
+                rows[w * words + i] |= rows[s * words + i];
+            }
+        }
+    }
+    view->descendants = rows;
+    return true;
+}
+
+static bool has(const uint64_t *set, uint32_t w) {
+    return set[w / 64] >> (w % 64) & 1;
+}
+
+/* ---- tails ---- */
+
+static uint32_t path_tail(const vyre_pack_view *view, uint32_t w) {
+    uint32_t tail = 0;
+    for (uint32_t e = view->succ.start[w]; e < view->succ.start[w + 1]; e++) {
+        uint32_t behind = view->tail[view->succ.target[e]] + 1;
+        tail = behind > tail ? behind : tail;
+    }
+    return tail;
+}
+
+/* `by_tail` holds the waves done so far, longest tail first. */
+static uint32_t set_tail(const vyre_pack *pack, const vyre_pack_view *view, uint32_t w,
+                         const uint32_t *by_tail, uint32_t done, uint32_t tail) {
+    const uint64_t *set = view->descendants + (size_t)w * pack->words;
+    vyre_pack_pour pour[VYRE_PACK_MEASURES] = {{0}};
+    for (uint32_t k = 0; k < done; k++) {
+        uint32_t d = by_tail[k];
+        if (has(set, d)) {
+            for (uint32_t i = 0; i < pack->measure_count; i++) {
+                vyre_pack_pour_in(&pour[i], pack->measure[i].weight[d], pack->measure[i].limit);
+                uint32_t bound = pour[i].groups + view->tail[d];
+                tail = bound > tail ? bound : tail;
+            }
+        }
+    }
+    return tail;
+}
+
+static uint32_t successors_tail(const vyre_pack *pack, const vyre_pack_view *view, uint32_t w) {
+    vyre_pack_pour pour[VYRE_PACK_MEASURES] = {{0}};
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t e = view->succ.start[w]; e < view->succ.start[w + 1]; e++) {
+        uint32_t s = view->succ.target[e], behind = view->tail[s] + 1;
+        most = behind > most ? behind : most;
+        least = behind < least ? behind : least;
+        for (uint32_t i = 0; i < pack->measure_count; i++) {
+            vyre_pack_pour_in(&pour[i], pack->measure[i].weight[s], pack->measure[i].limit);
+        }
+    }
+    for (uint32_t i = 0; i < pack->measure_count && most; i++) {
+        uint32_t bound = pour[i].groups + least - 1;
+        most = bound > most ? bound : most;
+    }
+    return most;
+}
+
+/* The waves sorted by tail, longest first, come out in by_tail when descendants are known. */
+static void make_tails(const vyre_pack *pack, const vyre_pack_view *view, uint32_t *by_tail) {
+    for (uint32_t done = 0; done < pack->count; done++) {
+        uint32_t w = view->topo[pack->count - 1 - done];
+        if (!view->descendants) {
+            view->tail[w] = successors_tail(pack, view, w);
+            continue;
+        }
+        uint32_t tail = set_tail(pack, view, w, by_tail, done, path_tail(view, w));
+        uint32_t place = done;
+        while (place > 0 && view->tail[by_tail[place - 1]] < tail) {
+            by_tail[place] = by_tail[place - 1];
+            place--;
+        }
+        by_tail[place] = w;
+        view->tail[w] = tail;
+    }
+}
+
+/* ---- the whole plan ---- */
+
+static void raise_bound(vyre_pack *pack, uint32_t bound) {
+    pack->lower_bound = bound > pack->lower_bound ? bound : pack->lower_bound;
+}
+
+/* All pairs (a, b): waves with head >= a, poured from the longest tail down. */
+static void bound_pairs(vyre_pack *pack, const uint32_t *by_tail) {
+    const vyre_pack_view *view = &pack->view[0];
+    uint32_t most = 0;
+    for (uint32_t w = 0; w < pack->count; w++) {
+        most = view->head[w] > most ? view->head[w] : most;
+    }
+    for (uint32_t a = 0; a <= most; a++) {
+        vyre_pack_pour pour[VYRE_PACK_MEASURES] = {{0}};
+        for (uint32_t k = 0; k < pack->count; k++) {
+            uint32_t w = by_tail[k];
+            if (view->head[w] < a) {
+                continue;
+            }
+            for (uint32_t i = 0; i < pack->measure_count; i++) {
+                vyre_pack_pour_in(&pour[i], pack->measure[i].weight[w], pack->measure[i].limit);
+                raise_bound(pack, a + pour[i].groups + view->tail[w]);
+            }
+        }
+    }
+}
+
+/* Waves with a tail of at least q, for every q. */
+static bool bound_levels(vyre_planner *planner, vyre_pack *pack, const uint32_t *tail) {
+    uint32_t levels = 0;
+    for (uint32_t w = 0; w < pack->count; w++) {
+        levels = tail[w] >= levels ? tail[w] + 1 : levels;
+    }
+    vyre_plan_mark mark = vyre_planner_mark(planner);
+    uint64_t *sum = vyre_planner_take(planner, levels, sizeof *sum, "levels");
+    if (!sum) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pack->measure_count; i++) {
+        memset(sum, 0, levels * sizeof *sum);
+        for (uint32_t w = 0; w < pack->count; w++) {
+            sum[tail[w]] += pack->measure[i].weight[w];
+        }
+        uint64_t total = 0;
+        for (uint32_t q = levels; q-- > 0;) {
+            total += sum[q];
+            raise_bound(pack, q + (uint32_t)vyre_ceil_div(total, pack->measure[i].limit));
+        }
+    }
+    vyre_planner_release(planner, mark);
+    return true;
+}
+
+vyre_status vyre_pack_bound(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
+    bool small = pack->count <= VYRE_PACK_CLOSURE_MAX;
+    uint32_t *by_tail =
+        small ? vyre_planner_take(planner, pack->count, sizeof *by_tail, "tails") : NULL;
+    bool fine = (by_tail || !small) && make_measures(planner, pack);
+    for (int back = 1; fine && back >= 0; back--) {
+        fine = !small || make_descendants(planner, pack, &pack->view[back]);
+        if (fine) {
+            make_tails(pack, &pack->view[back], by_tail);
+        }
+    }
+    if (fine && small) {
+        bound_pairs(pack, by_tail);
+    } else if (fine) {
+        fine = bound_levels(planner, pack, pack->view[0].tail) &&
+               bound_levels(planner, pack, pack->view[0].head);
+    }
+    if (!fine) {
+        return vyre_planner_storage(planner, diag);
+    }
+    for (uint32_t w = 0; w < pack->count; w++) {
+        raise_bound(pack, pack->view[0].head[w] + 1 + pack->view[0].tail[w]);
+    }
+    return VYRE_OK;
+}

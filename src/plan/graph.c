@@ -1,0 +1,239 @@
+/* The wave graph: dependencies become adjacency lists, and the layers fall out of one breadth-first
+ * pass in which the result array is itself the queue. O(waves + deps) time and memory.
+ *
+ * Right because a wave enters the queue when its last predecessor leaves it: it then stands one
+ * layer behind that predecessor, and a wave never entered is on or behind a cycle. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/planner.h"
+
+/* Counters of random waves miss the cache; their lines are asked for this many edges ahead. */
+enum { AHEAD = 24 };
+
+static vyre_status bad_edge(vyre_planner *planner, const vyre_wave_set *set, vyre_wave_dep dep,
+                            vyre_diag *diag) {
+    char label[VYRE_WAVE_LABEL];
+    if (dep.before == dep.after && dep.before < set->wave_count) {
+        planner->fault.kind = VYRE_PLAN_FAULT_SELF_DEPENDENCY;
+        planner->fault.wave = dep.before;
+        return vyre_fail(diag, VYRE_INVALID_INPUT, "remove the dependency of the wave on itself",
+                         "%s depends on itself", vyre_wave_label(label, set->waves, dep.before));
+    }
+    planner->fault.kind = VYRE_PLAN_FAULT_INVALID_WAVE;
+    planner->fault.wave_count = set->wave_count;
+    planner->fault.before = dep.before;
+    planner->fault.after = dep.after;
+    return vyre_fail(diag, VYRE_INVALID_INPUT,
+                     "declare the wave or remove the dependency; waves count from 0",
+                     "dependency %" PRIu32 " -> %" PRIu32
+                     " names a wave that does not exist (there are %" PRIu32 ")",
+                     dep.before, dep.after, set->wave_count);
+}
+
+/* Every unscheduled wave has an unscheduled predecessor, so walking back from any of them must
+ * come round to a cycle within as many steps as there are waves. */
+static uint32_t wave_on_cycle(const vyre_wave_set *set, const uint32_t *waiting, uint32_t *pred) {
+    uint32_t wave = 0;
+    for (size_t i = 0; i < set->dep_count; i++) {
+        vyre_wave_dep dep = set->deps[i];
+        if (waiting[dep.before] && waiting[dep.after]) {
+            pred[dep.after] = dep.before;
+            wave = dep.after;
+        }
+    }
+    for (uint32_t step = 0; step < set->wave_count; step++) {
+        wave = pred[wave];
+    }
+    return wave;
+}
+
+static vyre_status cycle(vyre_planner *planner, const vyre_wave_set *set, uint32_t unscheduled,
+                         const uint32_t *waiting, uint32_t *room, vyre_diag *diag) {
+    char label[VYRE_WAVE_LABEL];
+    planner->fault.kind = VYRE_PLAN_FAULT_CYCLE;
+    planner->fault.unscheduled = unscheduled;
+    planner->fault.wave = wave_on_cycle(set, waiting, room);
+    return vyre_fail(diag, VYRE_INVALID_INPUT,
+                     "remove one dependency on the cycle through this wave",
+                     "the dependencies form a cycle through %s; %" PRIu32 " waves can never run",
+                     vyre_wave_label(label, set->waves, planner->fault.wave), unscheduled);
+}
+
+/* Checks and counts the edges: count[w + 2] is the out-degree of w, waiting[w] its in-degree. */
+static bool count_edges(const vyre_wave_set *set, uint32_t *count, uint32_t *waiting,
+                        vyre_wave_dep *out_bad) {
+    const vyre_wave_dep *deps = set->deps;
+    for (size_t i = 0; i < set->dep_count; i++) {
+        vyre_wave_dep dep = deps[i];
+        if (dep.before >= set->wave_count || dep.after >= set->wave_count ||
+            dep.before == dep.after) {
+            *out_bad = dep;
+            return false;
+        }
+        count[dep.before + 2]++;
+        waiting[dep.after]++;
+    }
+    return true;
+}
+
+/* Turns counts at w + 2 into starts, and fills targets in edge order; start[w + 1] is the cursor of
+ * w while filling and its end afterwards, which is where w + 1 begins. */
+static void fill_targets(const vyre_wave_set *set, uint32_t *start, uint32_t *target) {
+    const vyre_wave_dep *deps = set->deps;
+    for (uint32_t w = 0; w < set->wave_count; w++) {
+        start[w + 2] += start[w + 1];
+    }
+    for (size_t i = 0; i < set->dep_count; i++) {
+        if (i + AHEAD < set->dep_count) {
+            __builtin_prefetch(&start[deps[i + AHEAD].before + 1], 1);
+        }
+        if (i + AHEAD / 2 < set->dep_count) {
+            __builtin_prefetch(&target[start[deps[i + AHEAD / 2].before + 1]], 1);
+        }
+        target[start[deps[i].before + 1]++] = deps[i].after;
+    }
+}
+
+static uint32_t find_layers(uint32_t count, vyre_plan_edges succ, uint32_t *waiting,
+                            uint32_t *order, uint32_t *layer_start, uint32_t *out_placed) {
+    uint32_t placed = 0, layers = 0, begin = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        order[placed] = w;
+        placed += waiting[w] == 0;
+    }
+    layer_start[0] = 0;
+    while (begin < placed) {
+        uint32_t end = placed;
+        for (uint32_t k = begin; k < end; k++) {
+            if (k + AHEAD < end) {
+                __builtin_prefetch(&succ.target[succ.start[order[k + AHEAD]]]);
+            }
+            uint32_t w = order[k], last = succ.start[w + 1];
+            for (uint32_t e = succ.start[w]; e < last; e++) {
+                uint32_t t = succ.target[e];
+                if (--waiting[t] == 0) {
+                    order[placed++] = t;
+                }
+            }
+        }
+        layer_start[++layers] = end;
+        begin = end;
+    }
+    *out_placed = placed;
+    return layers;
+}
+
+static vyre_status refuse_size(vyre_planner *planner, const char *field, uint64_t required,
+                               uint64_t available, vyre_diag *diag) {
+    planner->fault.kind = VYRE_PLAN_FAULT_TOO_LARGE;
+    planner->fault.field = field;
+    planner->fault.required = required;
+    planner->fault.available = available;
+    return vyre_fail(diag, VYRE_LIMIT, "split the work into several plans",
+                     "%" PRIu64 " %s; a plan holds at most %" PRIu64, required, field, available);
+}
+
+vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *set,
+                                   vyre_diag *diag) {
+    if (set->wave_count > VYRE_PLAN_MAX_WAVES) {
+        return refuse_size(planner, "waves", set->wave_count, VYRE_PLAN_MAX_WAVES, diag);
+    }
+    if (set->dep_count > VYRE_PLAN_MAX_DEPS) {
+        return refuse_size(planner, "dependencies", set->dep_count, VYRE_PLAN_MAX_DEPS, diag);
+    }
+    return VYRE_OK;
+}
+
+size_t vyre_plan_graph_need(const vyre_wave_set *set) {
+    return vyre_planner_need((size_t)set->wave_count + 2, sizeof(uint32_t)) +
+           vyre_planner_need(set->wave_count, sizeof(uint32_t)) +
+           vyre_planner_need(set->dep_count, sizeof(uint32_t));
+}
+
+vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
+                                   uint32_t *layer_start, vyre_plan_graph *out_graph,
+                                   vyre_diag *diag) {
+    uint32_t count = set->wave_count;
+    uint32_t *start =
+        vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *start, "dependency offsets");
+    uint32_t *target =
+        start ? vyre_planner_take(planner, set->dep_count, sizeof *target, "dependency targets")
+              : NULL;
+    uint32_t *waiting =
+        target ? vyre_planner_take_zeroed(planner, count, sizeof *waiting, "dependency counts")
+               : NULL;
+    if (!waiting) {
+        return vyre_planner_storage(planner, diag);
+    }
+    vyre_wave_dep bad;
+    if (!count_edges(set, start, waiting, &bad)) {
+        return bad_edge(planner, set, bad, diag);
+    }
+    fill_targets(set, start, target);
+    vyre_plan_edges succ = {.start = start, .target = target};
+    uint32_t placed;
+    uint32_t layers = find_layers(count, succ, waiting, order, layer_start, &placed);
+    if (placed < count) {
+        return cycle(planner, set, count - placed, waiting, order, diag);
+    }
+    *out_graph = (vyre_plan_graph){.count = count,
+                                   .edge_count = (uint32_t)set->dep_count,
+                                   .succ = succ,
+                                   .order = order,
+                                   .layer_start = layer_start,
+                                   .layer_count = layers};
+    return VYRE_OK;
+}
+
+/* The edges turned round, each list ascending because sources are visited in ascending order; equal
+ * ones are neighbours and kept once. Returns the number of edges kept. */
+static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start,
+                          uint32_t *source) {
+    memset(start, 0, ((size_t)count + 2) * sizeof *start);
+    for (uint32_t e = 0; e < edges.start[count]; e++) {
+        start[edges.target[e] + 2]++;
+    }
+    for (uint32_t w = 0; w < count; w++) {
+        start[w + 2] += start[w + 1];
+    }
+    for (uint32_t w = 0; w < count; w++) {
+        for (uint32_t e = edges.start[w]; e < edges.start[w + 1]; e++) {
+            source[start[edges.target[e] + 1]++] = w;
+        }
+    }
+    uint32_t kept = 0, begin = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        uint32_t end = start[w + 1], first = kept;
+        for (uint32_t e = begin; e < end; e++) {
+            if (kept == first || source[kept - 1] != source[e]) {
+                source[kept++] = source[e];
+            }
+        }
+        begin = end;
+        start[w + 1] = kept;
+    }
+    return kept;
+}
+
+vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, vyre_diag *diag) {
+    size_t room = (size_t)graph->count + 2;
+    uint32_t *start = vyre_planner_take(planner, room, sizeof *start, "predecessor offsets");
+    uint32_t *source =
+        start ? vyre_planner_take(planner, graph->edge_count, sizeof *source, "predecessors")
+              : NULL;
+    uint32_t *back_start =
+        source ? vyre_planner_take(planner, room, sizeof *back_start, "successor offsets") : NULL;
+    if (!back_start) {
+        return vyre_planner_storage(planner, diag);
+    }
+    graph->edge_count = transpose(graph->count, graph->succ, start, source);
+    uint32_t *target = vyre_planner_take(planner, graph->edge_count, sizeof *target, "successors");
+    if (!target) {
+        return vyre_planner_storage(planner, diag);
+    }
+    graph->pred = (vyre_plan_edges){.start = start, .target = source};
+    transpose(graph->count, graph->pred, back_start, target);
+    graph->succ = (vyre_plan_edges){.start = back_start, .target = target};
+    return VYRE_OK;
+}

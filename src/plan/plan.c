@@ -1,0 +1,160 @@
+/* The public planning calls: checks of the arguments, the order of the steps, the figures of the
+ * finished plan. */
+#include "plan/packed.h"
+#include "plan/planner.h"
+
+const char *vyre_plan_mode_name(vyre_plan_mode mode) {
+    static const char *const names[] = {
+        [VYRE_PLAN_PACKED] = "packed",
+        [VYRE_PLAN_LAYERED] = "layered",
+        [VYRE_PLAN_BARRIERS] = "barriers",
+    };
+    return (unsigned)mode < sizeof names / sizeof names[0] ? names[mode] : "unknown mode";
+}
+
+static vyre_status bad_call(vyre_diag *diag, const char *what) {
+    return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "see vyre/plan.h", "planning: %s", what);
+}
+
+/* Everything that is reserved before the input is looked at. */
+static vyre_status begin(vyre_planner *planner, const vyre_wave_set *set, size_t more,
+                         vyre_diag *diag) {
+    planner->fault = (vyre_plan_fault){.wave = VYRE_PLAN_NO_WAVE, .field = ""};
+    vyre_status status = vyre_plan_graph_limits(planner, set, diag);
+    size_t count = set->wave_count;
+    if (status == VYRE_OK &&
+        !(vyre_planner_begin(planner, vyre_plan_graph_need(set) + more) &&
+          vyre_planner_hold(planner, &planner->order, count, sizeof(uint32_t), "waves") &&
+          vyre_planner_hold(planner, &planner->start, count + 1, sizeof(uint32_t), "groups"))) {
+        status = vyre_planner_storage(planner, diag);
+    }
+    return status;
+}
+
+static void finish_groups(const vyre_planner *planner, vyre_plan *plan) {
+    plan->waves = planner->order.data;
+    plan->group_start = planner->start.data;
+    plan->barriers = plan->group_count ? plan->group_count - 1 : 0;
+    plan->optimal = plan->group_count == plan->lower_bound;
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        uint32_t width = plan->group_start[g + 1] - plan->group_start[g];
+        plan->max_width = width > plan->max_width ? width : plan->max_width;
+    }
+}
+
+static void raise(uint64_t *peak, uint64_t value) {
+    *peak = value > *peak ? value : *peak;
+}
+
+/* No sum overflows: each is at most the cost of its group, which fits the budget. */
+static void finish_peaks(const vyre_wave_set *set, vyre_plan *plan) {
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        uint64_t frontier = 0, scratch = 0, output = 0;
+        for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
+            const vyre_wave *wave = &set->waves[plan->waves[k]];
+            frontier += wave->frontier;
+            scratch += wave->scratch;
+            output += wave->output;
+        }
+        raise(&plan->peak_frontier, frontier);
+        raise(&plan->peak_scratch, scratch);
+        raise(&plan->peak_output, output);
+        raise(&plan->peak_group, frontier + VYRE_PLAN_SCRATCH_FACTOR * scratch + output);
+    }
+    plan->readback = set->readback_bytes;
+    raise(&plan->readback, plan->peak_output);
+}
+
+vyre_status vyre_plan_barriers(vyre_planner *planner, uint32_t wave_count,
+                               const vyre_wave_dep *deps, size_t dep_count, vyre_plan *out_plan,
+                               vyre_diag *diag) {
+    if (!planner || !out_plan || (dep_count && !deps)) {
+        return bad_call(diag, "planner, deps or out_plan is NULL");
+    }
+    vyre_wave_set set = {.wave_count = wave_count, .deps = deps, .dep_count = dep_count};
+    vyre_plan_graph graph;
+    vyre_status status = begin(planner, &set, 0, diag);
+    if (status == VYRE_OK) {
+        status = vyre_plan_graph_layers(planner, &set, planner->order.data, planner->start.data,
+                                        &graph, diag);
+    }
+    if (status == VYRE_OK) {
+        *out_plan = (vyre_plan){.mode = VYRE_PLAN_BARRIERS,
+                                .wave_count = wave_count,
+                                .group_count = graph.layer_count,
+                                .lower_bound = graph.layer_count};
+        finish_groups(planner, out_plan);
+    }
+    return status;
+}
+
+/* At least the critical path, and at least as many groups as the bytes fill: poured in without
+ * regard to the borders of waves, which needs no sum that could overflow. */
+static uint32_t linear_bound(const vyre_plan_graph *graph, const uint64_t *cost,
+                             uint64_t capacity) {
+    uint32_t full = 0;
+    uint64_t room = 0;
+    for (uint32_t w = 0; w < graph->count; w++) {
+        if (cost[w] > room) {
+            full++;
+            room += capacity - cost[w];
+        } else {
+            room -= cost[w];
+        }
+    }
+    return full > graph->layer_count ? full : graph->layer_count;
+}
+
+static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
+                              const vyre_plan_options *options, vyre_plan *plan, vyre_diag *diag) {
+    uint32_t count = set->wave_count;
+    vyre_status status = begin(planner, set,
+                               vyre_planner_need((size_t)count + 1, sizeof(uint32_t)) +
+                                   vyre_planner_need(count, sizeof(uint64_t)),
+                               diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    uint32_t *layer_start =
+        vyre_planner_take(planner, (size_t)count + 1, sizeof *layer_start, "layers");
+    uint64_t *cost = layer_start ? vyre_planner_take(planner, count, sizeof *cost, "costs") : NULL;
+    if (!cost) {
+        return vyre_planner_storage(planner, diag);
+    }
+    vyre_plan_graph graph;
+    status = vyre_plan_graph_layers(planner, set, planner->order.data, layer_start, &graph, diag);
+    uint64_t capacity = 0;
+    if (status == VYRE_OK) {
+        status = vyre_plan_costs(planner, set, graph.order, cost, &capacity, diag);
+    }
+    if (status != VYRE_OK) {
+        return status;
+    }
+    vyre_plan made = {.mode = options->mode, .wave_count = count};
+    made.group_count = vyre_plan_layered(&graph, cost, capacity, planner->start.data);
+    made.lower_bound = linear_bound(&graph, cost, capacity);
+    if (options->mode == VYRE_PLAN_PACKED && made.group_count > 0) {
+        status = vyre_plan_packed(planner, &graph, cost, capacity, options, &made, diag);
+        if (status != VYRE_OK) {
+            return status;
+        }
+    }
+    finish_groups(planner, &made);
+    finish_peaks(set, &made);
+    *plan = made;
+    return VYRE_OK;
+}
+
+vyre_status vyre_plan_waves(vyre_planner *planner, const vyre_wave_set *set,
+                            const vyre_plan_options *options, vyre_plan *out_plan,
+                            vyre_diag *diag) {
+    if (!planner || !set || !out_plan || (set->wave_count && !set->waves) ||
+        (set->dep_count && !set->deps)) {
+        return bad_call(diag, "planner, set, its arrays or out_plan is NULL");
+    }
+    vyre_plan_options chosen = options ? *options : (vyre_plan_options){0};
+    if (chosen.mode != VYRE_PLAN_PACKED && chosen.mode != VYRE_PLAN_LAYERED) {
+        return bad_call(diag, "the mode must be packed or layered");
+    }
+    return plan_waves(planner, set, &chosen, out_plan, diag);
+}

@@ -1,0 +1,101 @@
+/* Inside of the planner: its memory, the wave graph, and what the parts of a plan share.
+ *
+ * One planning call runs: graph -> layers -> layered or packed -> finish. Temporary arrays come
+ * from a workspace that is forgotten at the end of the call and kept for the next, so that repeated
+ * planning does not allocate. Results live in arrays of their own. */
+#ifndef VYRE_SRC_PLAN_PLANNER_H
+#define VYRE_SRC_PLAN_PLANNER_H
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "vyre/plan.h"
+
+enum { VYRE_PLAN_SCRATCH_FACTOR = 4 };
+
+/* A growing array that keeps its memory; `bytes` is what it holds. */
+typedef struct vyre_plan_array {
+    void *data;
+    size_t bytes;
+} vyre_plan_array;
+
+struct vyre_planner {
+    vyre_allocator allocator;
+    vyre_plan_fault fault;
+    struct vyre_plan_block *blocks; /* workspace, newest first */
+    size_t used;                    /* bytes used in the newest block */
+    vyre_plan_array order, start;   /* the plan: waves group after group, where groups begin */
+    vyre_plan_array memory;         /* vyre_wave_memory of each wave */
+};
+
+/* ---- memory (planner.c) ---- */
+
+/* Begins a call: forgets the fault and the workspace, and makes sure of `bytes` in one block. */
+bool vyre_planner_begin(vyre_planner *planner, size_t bytes);
+/* What an array takes up in the workspace; capped, so that a few of them can be added. */
+size_t vyre_planner_need(size_t count, size_t size);
+/* Workspace for count items, not cleared, valid until the end of the call; NULL when out of
+ * memory, and then the fault names the field. */
+void *vyre_planner_take(vyre_planner *planner, size_t count, size_t size, const char *field);
+void *vyre_planner_take_zeroed(vyre_planner *planner, size_t count, size_t size, const char *field);
+/* A place in the workspace to return to. */
+typedef struct vyre_plan_mark {
+    struct vyre_plan_block *block;
+    size_t used;
+} vyre_plan_mark;
+vyre_plan_mark vyre_planner_mark(const vyre_planner *planner);
+/* Gives back what was taken since the mark, except that blocks added meanwhile stay taken. */
+void vyre_planner_release(vyre_planner *planner, vyre_plan_mark mark);
+/* Makes a result array hold at least count items; contents are lost when it grows. */
+bool vyre_planner_hold(vyre_planner *planner, vyre_plan_array *array, size_t count, size_t size,
+                       const char *field);
+/* The diag for a failed take or hold. */
+vyre_status vyre_planner_storage(const vyre_planner *planner, vyre_diag *diag);
+
+/* "wave 3 (name)" for messages; `waves` may be NULL. Long names are cut. */
+enum { VYRE_WAVE_LABEL = 96 };
+const char *vyre_wave_label(char label[VYRE_WAVE_LABEL], const vyre_wave *waves, uint32_t wave);
+
+/* ---- graph (graph.c) ---- */
+
+/* Neighbours of each wave: target[start[w]] to target[start[w + 1]]. */
+typedef struct vyre_plan_edges {
+    const uint32_t *start;
+    const uint32_t *target;
+} vyre_plan_edges;
+
+typedef struct vyre_plan_graph {
+    uint32_t count;
+    uint32_t edge_count;
+    vyre_plan_edges succ;
+    vyre_plan_edges pred;        /* only after vyre_plan_graph_sort */
+    const uint32_t *order;       /* the waves, layer after layer: a topological order */
+    const uint32_t *layer_start; /* layer_count + 1 */
+    uint32_t layer_count;
+} vyre_plan_graph;
+
+/* Workspace that vyre_plan_graph_layers takes. */
+size_t vyre_plan_graph_need(const vyre_wave_set *set);
+/* Refuses problems beyond the limits of the header. */
+vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *set,
+                                   vyre_diag *diag);
+/* Checks the dependencies and finds the layers. `order` has room for wave_count entries,
+ * layer_start for wave_count + 1; set->waves is used for names only and may be NULL. */
+vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
+                                   uint32_t *layer_start, vyre_plan_graph *out_graph,
+                                   vyre_diag *diag);
+/* Fills in graph->pred, and sorts both directions and drops repeated edges. */
+vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, vyre_diag *diag);
+
+/* ---- modes ---- */
+
+/* Costs of all waves and the capacity of a group, or the error that names the wave. Waves are
+ * examined in the order of the layers. */
+vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, const uint32_t *order,
+                            uint64_t *cost, uint64_t *out_capacity, vyre_diag *diag);
+
+/* Next-fit inside each layer. Writes at most count + 1 entries of group_start over graph->order
+ * and returns the number of groups. */
+uint32_t vyre_plan_layered(const vyre_plan_graph *graph, const uint64_t *cost, uint64_t capacity,
+                           uint32_t *group_start);
+
+#endif
