@@ -1,8 +1,8 @@
 /* Typed arrays, and the one builder of CSR graphs.
  *
- * The builder is a radix sort with two digits, column then row: each pass counts, forms offsets and
- * moves entries in order, so equal places stay in the order given and sums are the same on every
- * machine. It needs 8 bytes per entry and 4 per row and column beside its result. */
+ * The builder is a radix sort over (row, column) with digits small enough that the ends of all
+ * buckets stay in the cache. Every pass is stable, so equal places keep the order given and sums
+ * are the same on every machine. Beside its result it needs 8 bytes per entry, 16 with values. */
 #include "io/array.h"
 
 #include <string.h>
@@ -10,15 +10,21 @@
 #include "base/checked.h"
 #include "base/diag.h"
 
-enum { ALIGN = 16 };
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold elements as they are stored");
+
+enum { ALIGN = 16, DIGIT = 11 };
+
+static vyre_status too_long(uint64_t count, vyre_diag *diag) {
+    return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
+                     "%llu elements, but a buffer holds at most 4294967295",
+                     (unsigned long long)count);
+}
 
 vyre_status vyre_array_create(vyre_type type, uint64_t count, const vyre_allocator *a,
                               vyre_array *out, vyre_diag *diag) {
     size_t size;
     if (count > UINT32_MAX) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
-                         "%llu elements, but a buffer holds at most 4294967295",
-                         (unsigned long long)count);
+        return too_long(count, diag);
     }
     vyre_array array = {.type = type, .count = count};
     array.block.allocator = vyre_allocator_or_system(a);
@@ -39,9 +45,7 @@ vyre_status vyre_array_adopt(vyre_type type, vyre_bytes *bytes, size_t offset, v
     size_t size = bytes->size - offset;
     uint64_t count = size / vyre_type_size(type);
     if (count > UINT32_MAX) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer elements",
-                         "%llu elements, but a buffer holds at most 4294967295",
-                         (unsigned long long)count);
+        return too_long(count, diag);
     }
     if (offset % ALIGN != 0) {
         memmove(bytes->data, bytes->data + offset, size);
@@ -65,73 +69,56 @@ void vyre_csr_finish(vyre_csr *csr) {
     vyre_array_finish(&csr->val);
 }
 
-/* offsets[k] = number of keys below k, for k in [0, kinds]. */
-static void count_keys(const uint32_t *keys, size_t count, uint32_t *offsets, uint32_t kinds) {
-    memset(offsets, 0, ((size_t)kinds + 1) * sizeof *offsets);
-    for (size_t i = 0; i < count; i++) {
-        offsets[keys[i]]++;
-    }
-    uint32_t sum = 0;
-    for (size_t k = 0; k <= kinds; k++) {
-        uint32_t here = k < kinds ? offsets[k] : 0;
-        offsets[k] = sum;
-        sum += here;
-    }
-}
-
-/* Scratch of one build. Both arrays are used twice, see merge_places. */
+/* What is sorted: places, and with values the number of each entry. `other_` is the room that the
+ * next pass writes to. */
 typedef struct sorting {
-    uint32_t *offsets; /* one more than the larger dimension */
-    uint32_t *first;   /* by column: rows; then: distinct columns by row */
-    uint32_t *second;  /* by column: entry numbers; then: place of each entry in the result */
+    size_t count;
+    uint64_t *places, *other_places;
+    uint32_t *numbers, *other_numbers; /* NULL without values */
 } sorting;
 
-/* Leaves in e->row the numbers of the entries by row, then column, then given order, and in
- * s->offsets[r] the end of row r in that list. */
-static void sort_entries(const vyre_entries *e, uint32_t rows, uint32_t columns, sorting *s) {
-    size_t count = (size_t)e->count;
-    count_keys(e->column, count, s->offsets, columns);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t to = s->offsets[e->column[i]]++;
-        s->first[to] = e->row[i];
-        s->second[to] = (uint32_t)i;
+/* One stable pass by DIGIT bits of the places. */
+static void sort_pass(sorting *s, unsigned shift) {
+    uint32_t offsets[1 << DIGIT] = {0};
+    const uint64_t mask = (1 << DIGIT) - 1;
+    for (size_t i = 0; i < s->count; i++) {
+        offsets[s->places[i] >> shift & mask]++;
     }
-    count_keys(s->first, count, s->offsets, rows);
-    for (size_t i = 0; i < count; i++) {
-        e->row[s->offsets[s->first[i]]++] = s->second[i];
+    uint32_t sum = 0;
+    for (size_t d = 0; d <= mask; d++) {
+        uint32_t here = offsets[d];
+        offsets[d] = sum;
+        sum += here;
     }
-}
-
-/* Fills `row`, lists the columns of the distinct places in s->first and tells for each sorted entry
- * its place in s->second. Returns the number of places. */
-static uint32_t merge_places(const vyre_entries *e, uint32_t rows, sorting *s, uint32_t *row) {
-    uint32_t places = 0;
-    size_t k = 0;
-    row[0] = 0;
-    for (uint32_t r = 0; r < rows; r++) {
-        for (size_t begin = k; k < s->offsets[r]; k++) {
-            uint32_t column = e->column[e->row[k]];
-            if (k == begin || s->first[places - 1] != column) {
-                s->first[places++] = column;
-            }
-            s->second[k] = places - 1;
+    for (size_t i = 0; i < s->count; i++) {
+        uint32_t to = offsets[s->places[i] >> shift & mask]++;
+        s->other_places[to] = s->places[i];
+        if (s->numbers) {
+            s->other_numbers[to] = s->numbers[i];
         }
-        row[r + 1] = places;
     }
-    return places;
+    uint64_t *places = s->places;
+    s->places = s->other_places;
+    s->other_places = places;
+    uint32_t *numbers = s->numbers;
+    s->numbers = s->other_numbers;
+    s->other_numbers = numbers;
 }
 
-typedef union value {
-    uint32_t u32;
-    int32_t i32;
-    float f32;
-    double f64;
-} value;
+/* By column, then by row; only over the bits that the largest indices have. */
+static void sort_places(sorting *s, uint32_t rows, uint32_t columns) {
+    const uint32_t largest[2] = {columns ? columns - 1 : 0, rows ? rows - 1 : 0};
+    for (unsigned part = 0; part < 2; part++) {
+        for (unsigned shift = 0; shift < 32 && largest[part] >> shift; shift += DIGIT) {
+            sort_pass(s, 32 * part + shift);
+        }
+    }
+}
 
 /* Adds `from` to `to`; false when an integer sum does not fit. */
 static bool add_value(vyre_type type, void *to, const void *from) {
     size_t size = vyre_type_size(type);
-    value x, y;
+    vyre_number x, y;
     memcpy(&x, to, size);
     memcpy(&y, from, size);
     bool fits = true;
@@ -148,53 +135,68 @@ static bool add_value(vyre_type type, void *to, const void *from) {
     return fits;
 }
 
-static vyre_status sum_overflows(const vyre_csr *csr, uint32_t place, vyre_diag *diag) {
-    const uint32_t *row = csr->row.data, *col = csr->col.data;
-    uint32_t r = 0;
-    while (row[r + 1] <= place) {
-        r++;
-    }
+static vyre_status sum_overflows(uint64_t place, vyre_type type, vyre_diag *diag) {
     return vyre_fail(diag, VYRE_INVALID_INPUT, "merge the entries before, or use a float type",
-                     "the values given for row %u, column %u (from 1) add up beyond %s", r + 1,
-                     col[place] + 1, vyre_type_name(csr->val.type));
+                     "the values given for row %u, column %u (from 1) add up beyond %s",
+                     (unsigned)(place >> 32) + 1, (unsigned)place + 1, vyre_type_name(type));
 }
 
-static vyre_status merge_values(const vyre_entries *e, const sorting *s, vyre_csr *csr,
-                                vyre_diag *diag) {
+static uint64_t count_distinct(const sorting *s) {
+    uint64_t distinct = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        distinct += i == 0 || s->places[i] != s->places[i - 1];
+    }
+    return distinct;
+}
+
+/* Fills the arrays from the sorted places. */
+static vyre_status fill(const vyre_entries *e, const sorting *s, vyre_csr *csr, vyre_diag *diag) {
+    uint32_t *row = csr->row.data, *col = csr->col.data;
+    uint32_t r = 0, filled = 0; /* rows up to r have their beginning */
     size_t size = vyre_type_size(e->type);
     char *to = csr->val.data;
     const char *from = e->values;
-    for (size_t k = 0; k < e->count; k++) {
-        uint32_t place = s->second[k];
-        char *there = to + place * size;
-        const char *here = from + e->row[k] * size;
-        if (k == 0 || s->second[k - 1] != place) {
-            memcpy(there, here, size);
-        } else if (e->merge == VYRE_MERGE_SUM && !add_value(e->type, there, here)) {
-            return sum_overflows(csr, place, diag);
+    row[0] = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t place = s->places[i];
+        bool first = i == 0 || place != s->places[i - 1];
+        if (first) {
+            while (r < place >> 32) {
+                row[++r] = filled;
+            }
+            col[filled++] = (uint32_t)place;
         }
+        if (from) {
+            char *there = to + (filled - 1) * size;
+            const char *here = from + s->numbers[i] * size;
+            if (first) {
+                memcpy(there, here, size);
+            } else if (e->merge == VYRE_MERGE_SUM && !add_value(e->type, there, here)) {
+                return sum_overflows(place, e->type, diag);
+            }
+        }
+    }
+    while (r < csr->rows) {
+        row[++r] = filled;
     }
     return VYRE_OK;
 }
 
 static vyre_status build(const vyre_entries *e, const vyre_allocator *a, sorting *s, vyre_csr *csr,
                          vyre_diag *diag) {
-    sort_entries(e, csr->rows, csr->columns, s);
+    for (size_t i = 0; i < s->count && s->numbers; i++) {
+        s->numbers[i] = (uint32_t)i;
+    }
+    sort_places(s, csr->rows, csr->columns);
+    uint64_t distinct = count_distinct(s);
     vyre_status status = vyre_array_create(VYRE_U32, (uint64_t)csr->rows + 1, a, &csr->row, diag);
-    if (status != VYRE_OK) {
-        return status;
+    if (status == VYRE_OK) {
+        status = vyre_array_create(VYRE_U32, distinct, a, &csr->col, diag);
     }
-    uint32_t places = merge_places(e, csr->rows, s, csr->row.data);
-    status = vyre_array_create(VYRE_U32, places, a, &csr->col, diag);
-    if (status != VYRE_OK) {
-        return status;
+    if (status == VYRE_OK && e->values) {
+        status = vyre_array_create(e->type, distinct, a, &csr->val, diag);
     }
-    memcpy(csr->col.data, s->first, places * sizeof *s->first);
-    if (!e->values) {
-        return VYRE_OK;
-    }
-    status = vyre_array_create(e->type, places, a, &csr->val, diag);
-    return status == VYRE_OK ? merge_values(e, s, csr, diag) : status;
+    return status == VYRE_OK ? fill(e, s, csr, diag) : status;
 }
 
 vyre_status vyre_csr_build(uint32_t rows, uint32_t columns, const vyre_entries *entries,
@@ -205,17 +207,23 @@ vyre_status vyre_csr_build(uint32_t rows, uint32_t columns, const vyre_entries *
                          (unsigned long long)entries->count);
     }
     vyre_allocator allocator = vyre_allocator_or_system(a);
-    size_t count = (size_t)entries->count, kinds = (size_t)(rows > columns ? rows : columns) + 1;
-    sorting s = {.offsets = vyre_alloc(&allocator, kinds, sizeof *s.offsets),
-                 .first = vyre_alloc(&allocator, count, sizeof *s.first),
-                 .second = vyre_alloc(&allocator, count, sizeof *s.second)};
+    size_t count = (size_t)entries->count, numbered = entries->values ? count : 0;
+    uint64_t *places = vyre_alloc(&allocator, count, sizeof *places);
+    uint32_t *numbers = vyre_alloc(&allocator, numbered, 2 * sizeof *numbers);
     vyre_csr csr = {.rows = rows, .columns = columns};
-    vyre_status status = s.offsets && s.first && s.second
-                             ? build(entries, &allocator, &s, &csr, diag)
-                             : vyre_fail_memory(diag, "sorting a graph");
-    vyre_free(&allocator, s.offsets, kinds, sizeof *s.offsets);
-    vyre_free(&allocator, s.first, count, sizeof *s.first);
-    vyre_free(&allocator, s.second, count, sizeof *s.second);
+    vyre_status status;
+    if (places && numbers) {
+        sorting s = {.count = count, .places = entries->places, .other_places = places};
+        if (numbered) {
+            s.numbers = numbers;
+            s.other_numbers = numbers + count;
+        }
+        status = build(entries, &allocator, &s, &csr, diag);
+    } else {
+        status = vyre_fail_memory(diag, "sorting a graph");
+    }
+    vyre_free(&allocator, places, count, sizeof *places);
+    vyre_free(&allocator, numbers, numbered, 2 * sizeof *numbers);
     if (status != VYRE_OK) {
         vyre_csr_finish(&csr);
         return status;

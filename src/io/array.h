@@ -35,23 +35,36 @@ typedef struct vyre_csr {
 
 void vyre_csr_finish(vyre_csr *csr);
 
+/* A value of an entry. */
+typedef union vyre_number {
+    uint32_t u32;
+    int32_t i32;
+    float f32;
+    double f64;
+} vyre_number;
+
 typedef enum vyre_csr_merge {
     VYRE_MERGE_SUM,  /* values of equal entries are added in the order given */
     VYRE_MERGE_FIRST /* the first one stays */
 } vyre_csr_merge;
 
-/* Entries in any order. The arrays are scratch: their contents are destroyed. `values` holds
- * elements of 4 or 8 bytes and may be NULL (then type is VYRE_VOID). */
+/* The place of an entry. */
+static inline uint64_t vyre_entry_place(uint32_t row, uint32_t column) {
+    return (uint64_t)row << 32 | column;
+}
+
+/* Entries in any order. `places` is scratch: its contents are destroyed. `values` holds elements
+ * of 4 or 8 bytes and may be NULL (then type is VYRE_VOID). */
 typedef struct vyre_entries {
     uint64_t count;
-    uint32_t *row, *column;
-    void *values;
+    uint64_t *places;
+    const void *values;
     vyre_type type;
     vyre_csr_merge merge;
 } vyre_entries;
 
-/* Sorts by row and column in O(entries + rows + columns), stable, and merges equal places. Indices
- * must be in range. A sum of integers that does not fit is refused. */
+/* Sorts by row and column, stable, in time linear in entries and rows, and merges equal places.
+ * Indices must be in range. A sum of integers that does not fit is refused. */
 vyre_status vyre_csr_build(uint32_t rows, uint32_t columns, const vyre_entries *entries,
                            const vyre_allocator *a, vyre_csr *out, vyre_diag *diag);
 

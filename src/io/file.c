@@ -38,16 +38,19 @@ static const char *fix_for(int error) {
     }
 }
 
+const char *vyre_file_shown(const char *path) {
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
 static vyre_place place_of(const char *path) {
-    return (vyre_place){.file = strcmp(path, "-") == 0 ? "<stdin>" : path};
+    return (vyre_place){.file = vyre_file_shown(path)};
 }
 
 vyre_status vyre_fail_errno(vyre_diag *diag, const char *path, const char *doing, int error) {
     char text[128];
     const char *why = strerror_r(error, text, sizeof text);
     vyre_status status = error == ENOMEM ? VYRE_OUT_OF_MEMORY : VYRE_IO;
-    vyre_place place = {.file = path};
-    vyre_fail_at(diag, status, "", place, fix_for(error), "can't %s: %s", doing, why);
+    vyre_fail_at(diag, status, "", place_of(path), fix_for(error), "can't %s: %s", doing, why);
     if (diag) {
         diag->native = error;
     }

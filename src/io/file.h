@@ -19,6 +19,9 @@ void vyre_bytes_finish(vyre_bytes *bytes);
 #define VYRE_FILE_MAX                                                                              \
     (UINT64_C(64) << 30) /* larger files are refused unless the caller says more */
 
+/* The path as messages show it: "<stdin>" for "-". */
+const char *vyre_file_shown(const char *path);
+
 /* Reads a regular file, or standard input for "-". max_bytes 0 means VYRE_FILE_MAX. Memory grows
  * with what has been read from a pipe, never with what was promised. */
 vyre_status vyre_file_read(const char *path, uint64_t max_bytes, const vyre_allocator *a,

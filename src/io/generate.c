@@ -103,15 +103,19 @@ static vyre_status hand_over(vyre_csr *csr, vyre_type value, const vyre_allocato
     return VYRE_OK;
 }
 
+/* One edge: a quadrant per level, high bit first. The draws are compared as integers, which is
+ * exact: .57, .76 and .95 lie in [.5, 1) and so are multiples of 2^-53. */
 static void draw_edge(uint64_t scale, uint64_t *state, uint32_t *row, uint32_t *column) {
-    uint32_t r = 0, c = 0;
+    const uint64_t a = (uint64_t)(0.57 * 0x1p53), b = (uint64_t)(0.76 * 0x1p53),
+                   c = (uint64_t)(0.95 * 0x1p53);
+    uint32_t to_row = 0, to_column = 0;
     for (uint64_t level = 0; level < scale; level++) {
-        double u = (double)(draw(state) >> 11) * 0x1p-53;
-        r = r << 1 | (u >= 0.76);
-        c = c << 1 | ((u >= 0.57) & (u < 0.76)) | (u >= 0.95);
+        uint64_t u = draw(state) >> 11;
+        to_row = to_row << 1 | (u >= b);
+        to_column = to_column << 1 | ((u >= a) ^ (u >= b) ^ (u >= c));
     }
-    *row = r;
-    *column = c;
+    *row = to_row;
+    *column = to_column;
 }
 
 vyre_status vyre_generate_rmat(uint64_t scale, uint64_t edge_factor, uint64_t seed, vyre_type value,
@@ -125,29 +129,25 @@ vyre_status vyre_generate_rmat(uint64_t scale, uint64_t edge_factor, uint64_t se
                          "2^32-1 entries",
                          (unsigned long long)scale, (unsigned long long)edge_factor);
     }
-    vyre_entries e = {.row = vyre_alloc(&allocator, (size_t)entries, sizeof *e.row),
-                      .column = vyre_alloc(&allocator, (size_t)entries, sizeof *e.column),
-                      .merge = VYRE_MERGE_FIRST};
+    vyre_entries e = {.places = vyre_alloc(&allocator, (size_t)entries, sizeof *e.places)};
     vyre_csr csr;
     vyre_status status = VYRE_OK;
-    if (!e.row || !e.column) {
+    if (!e.places) {
         status = vyre_fail_memory(diag, "the edges of a graph");
     }
     for (uint64_t i = 0; i < entries / 2 && status == VYRE_OK; i++) {
         uint32_t r, c;
         draw_edge(scale, &seed, &r, &c);
         if (r != c) {
-            e.row[e.count] = e.column[e.count + 1] = r;
-            e.column[e.count] = e.row[e.count + 1] = c;
-            e.count += 2;
+            e.places[e.count++] = vyre_entry_place(r, c);
+            e.places[e.count++] = vyre_entry_place(c, r);
         }
     }
     if (status == VYRE_OK) {
         uint32_t vertices = UINT32_C(1) << scale;
         status = vyre_csr_build(vertices, vertices, &e, &allocator, &csr, diag);
     }
-    vyre_free(&allocator, e.row, (size_t)entries, sizeof *e.row);
-    vyre_free(&allocator, e.column, (size_t)entries, sizeof *e.column);
+    vyre_free(&allocator, e.places, (size_t)entries, sizeof *e.places);
     return status == VYRE_OK ? hand_over(&csr, value, a, out, diag) : status;
 }
 

@@ -60,7 +60,7 @@ static char peek(const reader *r) {
 }
 
 static void skip_space(reader *r) {
-    while (r->at < r->length && strchr(" \t\n\r", r->text[r->at]) && r->text[r->at]) {
+    for (char c = peek(r); c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = peek(r)) {
         r->at++;
     }
 }

@@ -34,13 +34,17 @@ typedef struct reader {
     uint64_t count; /* declared entries */
 } reader;
 
-static vyre_status bad(const reader *r, const token *t, const char *fix, const char *what) {
+static vyre_place place_of(const reader *r, const token *t) {
     vyre_place place = {.file = r->name, .line = r->line};
     if (t) {
         place.col = (uint32_t)(t->text - r->line_start) + 1;
         place.end_col = place.col + (uint32_t)t->length;
     }
-    return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", place, fix, "%s", what);
+    return place;
+}
+
+static vyre_status bad(const reader *r, const token *t, const char *fix, const char *what) {
+    return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", place_of(r, t), fix, "%s", what);
 }
 
 static bool is_blank(char c) {
@@ -120,10 +124,10 @@ static vyre_status read_banner(reader *r) {
                                                        : "unknown symmetry");
     }
     if (r->real && (r->value == VYRE_U32 || r->value == VYRE_I32)) {
-        return vyre_fail_at(
-            r->diag, VYRE_INVALID_INPUT, "", (vyre_place){.file = r->name, .line = 1},
-            "declare the buffer f32 or f64, or write integer values",
-            "the file holds real values, but %s is wanted", vyre_type_name(r->value));
+        return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", place_of(r, NULL),
+                            "declare the buffer f32 or f64, or write integer values",
+                            "the file holds real values, but %s is wanted",
+                            vyre_type_name(r->value));
     }
     return rest.length ? bad(r, &rest, fix, "unexpected word") : VYRE_OK;
 }
@@ -135,7 +139,7 @@ static vyre_status read_dimension(reader *r, size_t length, uint32_t *out) {
         return bad(r, &t, "write: ROWS COLUMNS ENTRIES", "a count is expected");
     }
     if (n > FREE_DIMENSION + (uint64_t)length * DIMENSION_PER_BYTE || n >= UINT32_MAX) {
-        return vyre_fail_at(r->diag, VYRE_LIMIT, "", (vyre_place){.file = r->name, .line = r->line},
+        return vyre_fail_at(r->diag, VYRE_LIMIT, "", place_of(r, NULL),
                             "number the rows and columns without gaps",
                             "%llu rows or columns are too many for a file of %zu bytes",
                             (unsigned long long)n, length);
@@ -167,8 +171,7 @@ static vyre_status read_sizes(reader *r, size_t length) {
     size_t most = (size_t)(r->end - r->at) / shortest + 1;
     if (r->count > most || r->count > UINT32_MAX / (r->symmetric ? 2 : 1)) {
         return vyre_fail_at(r->diag, r->count > most ? VYRE_INVALID_INPUT : VYRE_LIMIT, "",
-                            (vyre_place){.file = r->name, .line = r->line},
-                            "the file is cut off, or its size line is wrong",
+                            place_of(r, NULL), "the file is cut off, or its size line is wrong",
                             "%llu entries are declared, but at most %zu can follow",
                             (unsigned long long)r->count, most);
     }
@@ -193,69 +196,65 @@ static vyre_status read_index(reader *r, uint32_t limit, uint32_t *out) {
     return VYRE_OK;
 }
 
-/* Stores the value in the wanted type. An integer becomes a float by one rounding. */
-static bool convert(const reader *r, token t, void *to) {
-    int64_t n;
-    uint32_t u32;
-    int32_t i32;
-    if (r->value == VYRE_F32) {
-        return vyre_decimal_f32(t.text, t.length, to);
-    }
-    if (r->value == VYRE_F64) {
-        return vyre_decimal_f64(t.text, t.length, to);
-    }
-    if (!vyre_decimal_i64(t.text, t.length, &n)) {
+/* The value in the wanted type; an integer becomes a float by one rounding. A value that nobody
+ * wants is only checked. */
+static bool convert(const reader *r, token t, vyre_number *out) {
+    int64_t n = 0;
+    if (!r->real && !vyre_decimal_i64(t.text, t.length, &n)) {
         return false;
     }
-    u32 = (uint32_t)n;
-    i32 = (int32_t)n;
-    memcpy(to, r->value == VYRE_U32 ? (void *)&u32 : (void *)&i32, sizeof u32);
-    return r->value == VYRE_U32 ? u32 == n : i32 == n;
+    if (r->value == VYRE_F32) {
+        return vyre_decimal_f32(t.text, t.length, &out->f32);
+    }
+    if (r->value == VYRE_F64 || r->real) {
+        return vyre_decimal_f64(t.text, t.length, &out->f64);
+    }
+    if (r->value == VYRE_U32) {
+        out->u32 = (uint32_t)n;
+        return out->u32 == n;
+    }
+    out->i32 = (int32_t)n;
+    return r->value == VYRE_VOID || out->i32 == n;
 }
 
 static vyre_status read_value(reader *r, void *to) {
     token t = next(r);
-    int64_t whole;
-    double any;
+    vyre_number v = {0};
     if (t.length == 0) {
         return bad(r, &t, "write: ROW COLUMN VALUE", "the value is missing");
     }
-    bool good = r->real || vyre_decimal_i64(t.text, t.length, &whole);
-    good = good && (r->value == VYRE_VOID ? !r->real || vyre_decimal_f64(t.text, t.length, &any)
-                                          : convert(r, t, to));
-    if (!good) {
-        return vyre_fail_at(
-            r->diag, VYRE_INVALID_INPUT, "",
-            (vyre_place){.file = r->name,
-                         .line = r->line,
-                         .col = (uint32_t)(t.text - r->line_start) + 1,
-                         .end_col = (uint32_t)(t.text - r->line_start + (ptrdiff_t)t.length) + 1},
-            "write a finite decimal number within the range of the type", "not a value of type %s",
-            r->value != VYRE_VOID ? vyre_type_name(r->value)
-            : r->real             ? "real"
-                                  : "integer");
+    if (!convert(r, t, &v)) {
+        return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", place_of(r, &t),
+                            "write a finite decimal number within the range of the type",
+                            "not a value of type %s",
+                            r->value != VYRE_VOID ? vyre_type_name(r->value)
+                            : r->real             ? "real"
+                                                  : "integer");
+    }
+    if (to) {
+        memcpy(to, &v, vyre_type_size(r->value));
     }
     return VYRE_OK;
 }
 
 static void store_one(vyre_type type, void *to) {
-    static const float f32 = 1;
-    static const double f64 = 1;
-    static const uint32_t u32 = 1;
-    memcpy(to,
-           type == VYRE_F64   ? (const void *)&f64
-           : type == VYRE_F32 ? (const void *)&f32
-                              : (const void *)&u32,
-           vyre_type_size(type));
+    vyre_number one = {.u32 = 1};
+    if (type == VYRE_F32) {
+        one.f32 = 1;
+    } else if (type == VYRE_F64) {
+        one.f64 = 1;
+    }
+    memcpy(to, &one, vyre_type_size(type));
 }
 
-/* One line into entry number `n`, and into the next one if it is mirrored. */
-static vyre_status read_entry(reader *r, vyre_entries *e, size_t n) {
+/* One line: an entry, and another one if it is mirrored. Values go to `values`. */
+static vyre_status read_entry(reader *r, vyre_entries *e, char *values) {
     size_t size = vyre_type_size(r->value);
-    char *to = e->values ? (char *)e->values + n * size : NULL;
-    vyre_status status = read_index(r, r->rows, &e->row[n]);
+    char *to = values ? values + e->count * size : NULL;
+    uint32_t row = 0, column = 0;
+    vyre_status status = read_index(r, r->rows, &row);
     if (status == VYRE_OK) {
-        status = read_index(r, r->columns, &e->column[n]);
+        status = read_index(r, r->columns, &column);
     }
     if (status == VYRE_OK && !r->pattern) {
         status = read_value(r, to);
@@ -269,32 +268,29 @@ static vyre_status read_entry(reader *r, vyre_entries *e, size_t n) {
     if (rest.length) {
         return bad(r, &rest, "write one entry per line", "unexpected word after the entry");
     }
-    e->count++;
-    if (r->symmetric && e->row[n] != e->column[n]) {
-        if (e->row[n] < e->column[n]) {
-            return bad(r, NULL, "swap the indices, or say \"general\"",
-                       "an entry above the diagonal of a symmetric matrix");
-        }
-        e->row[n + 1] = e->column[n];
-        e->column[n + 1] = e->row[n];
+    if (r->symmetric && row < column) {
+        return bad(r, NULL, "swap the indices, or say \"general\"",
+                   "an entry above the diagonal of a symmetric matrix");
+    }
+    e->places[e->count++] = vyre_entry_place(row, column);
+    if (r->symmetric && row != column) {
+        e->places[e->count++] = vyre_entry_place(column, row);
         if (to) {
             memcpy(to + size, to, size);
         }
-        e->count++;
     }
     return VYRE_OK;
 }
 
-static vyre_status read_entries(reader *r, vyre_entries *e) {
+static vyre_status read_entries(reader *r, vyre_entries *e, char *values) {
     for (uint64_t i = 0; i < r->count; i++) {
         if (!find_line(r, false)) {
-            return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "",
-                                (vyre_place){.file = r->name, .line = r->line},
+            return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", place_of(r, NULL),
                                 "the file is cut off, or its size line is wrong",
                                 "%llu entries are declared, but the file ends after %llu",
                                 (unsigned long long)r->count, (unsigned long long)i);
         }
-        vyre_status status = read_entry(r, e, (size_t)e->count);
+        vyre_status status = read_entry(r, e, values);
         if (status != VYRE_OK) {
             return status;
         }
@@ -335,19 +331,21 @@ vyre_status vyre_matrix_market_parse(const char *text, size_t length, const char
     }
     size_t room = (size_t)r.count * (r.symmetric ? 2 : 1), size = vyre_type_size(value);
     vyre_entries e = {.type = value, .merge = r.pattern ? VYRE_MERGE_FIRST : VYRE_MERGE_SUM};
-    e.row = vyre_alloc(&allocator, room, sizeof *e.row);
-    e.column = vyre_alloc(&allocator, room, sizeof *e.column);
-    e.values = size ? vyre_alloc(&allocator, room, size) : NULL;
-    if (!e.row || !e.column || (size && !e.values)) {
+    char *values = size ? vyre_alloc(&allocator, room, size) : NULL;
+    e.places = vyre_alloc(&allocator, room, sizeof *e.places);
+    e.values = values;
+    if (!e.places || (size && !values)) {
         status = vyre_fail_memory(diag, "the entries of a matrix");
     } else {
-        status = read_entries(&r, &e);
+        status = read_entries(&r, &e, values);
     }
     if (status == VYRE_OK) {
         status = vyre_csr_build(r.rows, r.columns, &e, &allocator, out, diag);
+        if (status == VYRE_INVALID_INPUT && diag) {
+            vyre_diag_copy(diag->file, sizeof diag->file, name);
+        }
     }
-    vyre_free(&allocator, e.row, room, sizeof *e.row);
-    vyre_free(&allocator, e.column, room, sizeof *e.column);
-    vyre_free(&allocator, e.values, room, size);
+    vyre_free(&allocator, e.places, room, sizeof *e.places);
+    vyre_free(&allocator, values, room, size);
     return status;
 }

@@ -97,8 +97,9 @@ static vyre_status load_file(const vyre_spec *spec, vyre_type type, const vyre_a
     if (status != VYRE_OK) {
         return status;
     }
-    status = spec->source == VYRE_SOURCE_NPY ? vyre_npy_load(&bytes, spec->text, type, out, diag)
-                                             : load_raw(&bytes, spec->text, type, out, diag);
+    const char *name = vyre_file_shown(spec->text);
+    status = spec->source == VYRE_SOURCE_NPY ? vyre_npy_load(&bytes, name, type, out, diag)
+                                             : load_raw(&bytes, name, type, out, diag);
     vyre_bytes_finish(&bytes);
     return status;
 }

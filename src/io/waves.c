@@ -239,7 +239,8 @@ vyre_status vyre_waves_read(const char *path, const vyre_allocator *a, vyre_wave
     if (status != VYRE_OK) {
         return status;
     }
-    status = vyre_waves_parse((const char *)bytes.data, bytes.size, path, a, out, diag);
+    status =
+        vyre_waves_parse((const char *)bytes.data, bytes.size, vyre_file_shown(path), a, out, diag);
     vyre_bytes_finish(&bytes);
     return status;
 }

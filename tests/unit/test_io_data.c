@@ -17,7 +17,7 @@ TEST(random_takes_the_right_bits) {
                                        UINT64_C(16408922859458223821)};
     for (int t = VYRE_BOOL; t < VYRE_TYPE_COUNT; t++) {
         vyre_type type = (vyre_type)t;
-        vyre_array array;
+        vyre_array array = {0};
         vyre_diag diag = {0};
         REQUIRE_OK(vyre_generate_random(type, 5, 1234567, NULL, &array, &diag), &diag);
         CHECK_EQ(array.count, 5);
@@ -48,7 +48,7 @@ TEST(random_takes_the_right_bits) {
 }
 
 TEST(iota_wraps_and_rounds) {
-    vyre_array array;
+    vyre_array array = {0};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_generate_iota(VYRE_U8, 600, NULL, &array, &diag), &diag);
     CHECK_EQ(((uint8_t *)array.data)[599], 599 % 256);
@@ -200,12 +200,12 @@ static void put_npy(const char *path, vyre_type type, const void *data, uint64_t
 
 TEST(spec_loads_files_and_generators) {
     enter_directory();
-    vyre_array array;
-    vyre_csr csr;
+    vyre_array array = {0};
+    vyre_csr csr = {0};
     vyre_diag diag = {0};
     put("zeros:2", "\1\0\0\0\2\0\0\0", 8);
     REQUIRE_OK(load("./zeros:2", VYRE_U32, NULL, &array, &diag), &diag);
-    CHECK_EQ(array.count, 2);
+    REQUIRE(array.data != NULL && array.count == 2);
     CHECK_EQ(((uint32_t *)array.data)[1], 2);
     vyre_array_finish(&array);
     REQUIRE_OK(load("zeros:2", VYRE_U32, NULL, &array, &diag), &diag);
@@ -346,7 +346,7 @@ TEST(compare_files_by_their_kind) {
 
 static vyre_status load_and_compare(const vyre_allocator *a, void *user) {
     vyre_comparison c;
-    vyre_array array;
+    vyre_array array = {0};
     vyre_status status = vyre_compare_files(user, user, a, &c, NULL);
     if (status == VYRE_OK) {
         status = load("iota:5", VYRE_U32, a, &array, NULL);

@@ -19,7 +19,8 @@ static void leave_directory(void) {
     REQUIRE(getcwd(name, sizeof name) != NULL);
     DIR *dir = opendir(".");
     struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    REQUIRE(dir != NULL);
+    while ((entry = readdir(dir))) {
         unlink(entry->d_name);
     }
     closedir(dir);
@@ -29,6 +30,7 @@ static void leave_directory(void) {
 
 static int count_files(void) {
     DIR *dir = opendir(".");
+    REQUIRE(dir != NULL);
     int count = 0;
     struct dirent *entry;
     while ((entry = readdir(dir))) {
@@ -46,7 +48,7 @@ static void put(const char *path, const char *text) {
 }
 
 static void check_contents(const char *path, const char *want) {
-    vyre_bytes bytes;
+    vyre_bytes bytes = {0};
     vyre_diag diag;
     REQUIRE_OK(vyre_file_read(path, 0, NULL, &bytes, &diag), &diag);
     CHECK_STR((const char *)bytes.data, want);
@@ -66,7 +68,7 @@ TEST(read_gives_all_bytes_and_a_nul) {
 
 TEST(read_refuses_what_is_not_a_small_enough_file) {
     enter_directory();
-    vyre_bytes bytes;
+    vyre_bytes bytes = {0};
     vyre_diag diag;
     CHECK_STATUS(vyre_file_read("none", 0, NULL, &bytes, &diag), VYRE_IO, &diag);
     CHECK_STR(diag.file, "none");
@@ -116,7 +118,7 @@ static void feed_stdin(size_t size) {
 TEST(read_takes_standard_input_up_to_the_limit) {
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
-    vyre_bytes bytes;
+    vyre_bytes bytes = {0};
     vyre_diag diag;
     feed_stdin(300000);
     REQUIRE_OK(vyre_file_read("-", 0, &a, &bytes, &diag), &diag);
@@ -270,7 +272,7 @@ static vyre_status stage_two(const vyre_allocator *a, void *user) {
 }
 
 static vyre_status read_one(const vyre_allocator *a, void *user) {
-    vyre_bytes bytes;
+    vyre_bytes bytes = {0};
     vyre_status status = vyre_file_read(user, 0, a, &bytes, NULL);
     if (status == VYRE_OK) {
         vyre_bytes_finish(&bytes);

@@ -33,7 +33,7 @@ static void show(const vyre_csr *csr, char *out, size_t size) {
 }
 
 static void check_reads(const char *text, vyre_type value, const char *want) {
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag;
     char got[1000];
     REQUIRE_OK(parse(text, value, &csr, &diag), &diag);
@@ -43,7 +43,7 @@ static void check_reads(const char *text, vyre_type value, const char *want) {
 }
 
 static void check_refused(const char *text, vyre_type value, uint32_t line, const char *part) {
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag = {0};
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
@@ -84,12 +84,13 @@ TEST(mtx_merges_duplicates_in_file_order) {
     /* 1e8 + 1 - 1e8 is 0 in f32 in this order, and 1 in another. */
     check_reads(HEAD "real general\n1 1 3\n1 1 1e8\n1 1 1\n1 1 -1e8\n", VYRE_F32, "0: 0=0");
     check_refused(HEAD "integer general\n1 1 1\n1 1 3000000000\n", VYRE_I32, 3, "i32");
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag;
     CHECK_STATUS(parse(HEAD "integer general\n2 2 3\n2 2 1\n2 1 2000000000\n2 1 2000000000\n",
                        VYRE_I32, &csr, &diag),
                  VYRE_INVALID_INPUT, &diag);
     CHECK_HAS(diag.message, "row 2, column 1");
+    CHECK_STR(diag.file, "m.mtx");
 }
 
 TEST(mtx_refuses_bad_banners) {
@@ -145,7 +146,7 @@ TEST(mtx_refuses_bad_entries) {
 TEST(mtx_numbers_are_rounded_once) {
     /* Just above the middle of 1 and the next f32: rounding to f64 first would give 1. */
     char text[200];
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag;
     REQUIRE_OK(
         parse(HEAD "real general\n1 1 1\n1 1 1.00000005960464477540\n", VYRE_F32, &csr, &diag),
@@ -179,19 +180,20 @@ TEST(builder_agrees_with_a_dense_matrix) {
         static bool there[N][M];
         memset(dense, 0, sizeof dense);
         memset(there, 0, sizeof there);
-        uint32_t row[300], column[300];
+        uint64_t places[300];
         double value[300];
         size_t count = (size_t)test_random_below(&state, 300);
         for (size_t i = 0; i < count; i++) {
-            row[i] = (uint32_t)test_random_below(&state, N);
-            column[i] = (uint32_t)test_random_below(&state, M);
+            uint32_t r = (uint32_t)test_random_below(&state, N);
+            uint32_t c = (uint32_t)test_random_below(&state, M);
+            places[i] = vyre_entry_place(r, c);
             value[i] = (double)test_random_below(&state, 1000);
-            dense[row[i]][column[i]] += value[i];
-            there[row[i]][column[i]] = true;
+            dense[r][c] += value[i];
+            there[r][c] = true;
         }
         vyre_entries entries = {
-            .count = count, .row = row, .column = column, .values = value, .type = VYRE_F64};
-        vyre_csr csr;
+            .count = count, .places = places, .values = value, .type = VYRE_F64};
+        vyre_csr csr = {0};
         vyre_diag diag = {0};
         REQUIRE_OK(vyre_csr_build(N, M, &entries, NULL, &csr, &diag), &diag);
         const uint32_t *start = csr.row.data, *col = csr.col.data;
@@ -230,7 +232,7 @@ TEST(rmat_follows_its_definition) {
             there[r][c] = there[c][r] = true;
         }
     }
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_generate_rmat(SCALE, 3, 77, VYRE_F32, NULL, &csr, &diag), &diag);
     const uint32_t *row = csr.row.data, *col = csr.col.data;
@@ -252,7 +254,7 @@ TEST(rmat_follows_its_definition) {
 }
 
 TEST(grid_has_four_neighbours) {
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag = {0};
     char got[400];
     REQUIRE_OK(vyre_generate_grid(3, 2, VYRE_VOID, NULL, &csr, &diag), &diag);
@@ -265,7 +267,7 @@ TEST(grid_has_four_neighbours) {
 }
 
 TEST(generated_graphs_refuse_nonsense) {
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_diag diag;
     CHECK_STATUS(vyre_generate_rmat(32, 1, 0, VYRE_VOID, NULL, &csr, &diag), VYRE_LIMIT, &diag);
     CHECK_STATUS(vyre_generate_rmat(31, 1, 0, VYRE_VOID, NULL, &csr, &diag), VYRE_LIMIT, &diag);
@@ -284,7 +286,7 @@ TEST(generated_graphs_refuse_nonsense) {
 
 static vyre_status make_graphs(const vyre_allocator *a, void *user) {
     const char *text = user;
-    vyre_csr csr;
+    vyre_csr csr = {0};
     vyre_status status = vyre_matrix_market_parse(text, strlen(text), "m", VYRE_F32, a, &csr, NULL);
     if (status == VYRE_OK) {
         vyre_csr_finish(&csr);
@@ -302,5 +304,5 @@ static vyre_status make_graphs(const vyre_allocator *a, void *user) {
 
 TEST(graphs_survive_every_failed_allocation) {
     char text[] = HEAD "real symmetric\n2 2 2\n2 1 0.5\n2 2 3\n";
-    CHECK(test_every_allocation(make_graphs, text, 100) >= 20);
+    CHECK(test_every_allocation(make_graphs, text, 100) >= 15);
 }

@@ -42,7 +42,7 @@ static vyre_status load(const file *f, vyre_type want, const vyre_allocator *a, 
 
 static void check_refused(const char *dict, size_t payload, const char *part) {
     file f = make(1, dict, payload);
-    vyre_array array;
+    vyre_array array = {0};
     vyre_diag diag = {0};
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
@@ -70,9 +70,10 @@ TEST(reads_every_type_and_version) {
                      "{'descr': '%s', 'fortran_order': False, 'shape': (2, 3), }   \n",
                      cases[i].descr);
             file f = make(version, dict, 6 * cases[i].size);
-            vyre_array array;
+            vyre_array array = {0};
             vyre_diag diag = {0};
             REQUIRE_OK(load(&f, cases[i].type, NULL, &array, &diag), &diag);
+            REQUIRE(array.data != NULL);
             CHECK_EQ(array.count, 6);
             CHECK_EQ(array.type, cases[i].type);
             CHECK_EQ((uintptr_t)array.data % 8, 0);
@@ -87,10 +88,11 @@ TEST(reads_every_type_and_version) {
 TEST(widens_bool_to_words) {
     file f = make(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }\n", 3);
     f.data[f.size - 2] = 0;
-    vyre_array array;
+    vyre_array array = {0};
     vyre_diag diag = {0};
     REQUIRE_OK(load(&f, VYRE_BOOL, NULL, &array, &diag), &diag);
     const uint32_t *words = array.data;
+    REQUIRE(words != NULL);
     CHECK_EQ(words[0] * 100 + words[1] * 10 + words[2], 101);
     vyre_array_finish(&array);
     CHECK_STATUS(load(&f, VYRE_U8, NULL, &array, &diag), VYRE_INVALID_INPUT, &diag);
@@ -111,7 +113,7 @@ TEST(reads_dicts_in_any_order_and_quotes) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         file f = make(1, cases[i].dict, cases[i].count * 2);
-        vyre_array array;
+        vyre_array array = {0};
         vyre_diag diag = {0};
         REQUIRE_OK(load(&f, VYRE_VOID, NULL, &array, &diag), &diag);
         CHECK_EQ(array.count, cases[i].count);
@@ -171,7 +173,7 @@ TEST(refuses_bad_preambles) {
 
 TEST(a_mismatch_names_both_types) {
     file f = make(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 8);
-    vyre_array array;
+    vyre_array array = {0};
     vyre_diag diag = {0};
     CHECK_STATUS(load(&f, VYRE_F32, NULL, &array, &diag), VYRE_INVALID_INPUT, &diag);
     CHECK_HAS(diag.message, "holds f64, but f32");
@@ -210,8 +212,8 @@ TEST(writes_and_reads_back_every_type) {
         vyre_stage_init(&stage, NULL);
         REQUIRE_OK(vyre_npy_stage(&stage, path, type, data, 9999, &diag), &diag);
         REQUIRE_OK(vyre_stage_commit(&stage, &diag), &diag);
-        vyre_bytes bytes;
-        vyre_array array;
+        vyre_bytes bytes = {0};
+        vyre_array array = {0};
         REQUIRE_OK(vyre_file_read(path, 0, NULL, &bytes, &diag), &diag);
         REQUIRE_OK(vyre_npy_load(&bytes, path, type, &array, &diag), &diag);
         CHECK_EQ(array.count, 9999);
@@ -222,7 +224,7 @@ TEST(writes_and_reads_back_every_type) {
 }
 
 static vyre_status load_bool(const vyre_allocator *a, void *user) {
-    vyre_array array;
+    vyre_array array = {0};
     vyre_status status = load(user, VYRE_BOOL, a, &array, NULL);
     if (status == VYRE_OK) {
         vyre_array_finish(&array);
