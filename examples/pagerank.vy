@@ -62,8 +62,8 @@ program pagerank workgroup(128) elements(4096) {
         rank[v] = 1.0 / n;
     }
     let change = tolerance + 1.0;
-    let round = 0;
-    while (change > tolerance && round < limit) {
+    let done = 0;
+    while (change > tolerance && done < limit) {
         // Each lane touches the same vertices in every loop: no barrier is needed before this one.
         for (v in global_id.x .. len(rank) step global_size.x) {
             let degree = row[v + 1] - row[v];
@@ -82,9 +82,9 @@ program pagerank workgroup(128) elements(4096) {
             rank[v] = now;
         }
         change = grid_sum();
-        round = round + 1;
+        done = done + 1;
     }
     if (global_id.x == 0) {
-        rounds[0] = round;
+        rounds[0] = done;
     }
 }

@@ -180,7 +180,8 @@ cli_exit cli_report(cli_context *cli, const vyre_diag *diag) {
     }
     cli->diags.errors += diag->severity == VYRE_ERROR;
     cli->diags.warnings += diag->severity == VYRE_WARNING;
-    return cli_exit_of(diag->status);
+    return diag->severity == VYRE_ERROR && diag->status == VYRE_OK ? CLI_FAILED
+                                                                   : cli_exit_of(diag->status);
 }
 
 void cli_report_from(cli_context *cli, uint32_t first) {

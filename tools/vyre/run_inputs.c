@@ -234,7 +234,7 @@ static cli_exit read_input(run *r, const char *text) {
 static cli_exit refuse_missing(run *r, uint32_t slot) {
     const vyre_decl_node *node = &r->view->decls[r->input_decls[slot]];
     vyre_place place = vyre_program_decl_place(r->program, r->input_decls[slot]);
-    vyre_diag diag = {.status = VYRE_INVALID_ARGUMENT};
+    vyre_diag diag = {.status = VYRE_INVALID_INPUT};
     if (place.file) {
         snprintf(diag.file, sizeof diag.file, "%s", place.file);
     }
