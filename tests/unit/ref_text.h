@@ -71,6 +71,7 @@ static inline void ref_run_all(const char *text, vyre_ref_args args, const ref_b
         memcpy(before[count], buffers[count].data, sizes[count]);
     }
     vyre_program_release(program);
+    uint64_t steps = 0;
     for (uint32_t run = 0; run < 10; run++) {
         vyre_ref_result result;
         vyre_diag diag = {0};
@@ -82,6 +83,8 @@ static inline void ref_run_all(const char *text, vyre_ref_args args, const ref_b
         }
         REQUIRE_OK(ref_run(text, args, buffers, NULL, &result, &diag), &diag);
         CHECK_EQ(result.race_count, 0);
+        CHECK_EQ(result.steps, run ? steps : result.steps);
+        steps = result.steps;
         for (uint32_t i = 0; i < count; i++) {
             if (run > 0 && memcmp(after[i], buffers[i].data, sizes[i]) != 0) {
                 test_fail(__FILE__, __LINE__, "%s differs in order %d with seed %u",

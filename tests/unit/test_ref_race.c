@@ -27,7 +27,8 @@ static const verdict verdicts[] = {
     {"if (global_id.x == 0) { x[9] = 1;\natomic_add(x[9], 1); x[9] = x[9] + 1; }", 0, 0, {0, 0}},
     /* Harmless: one value. */
     {"x[5] = 3;", 1, 1, {3, 3}},
-    {"if (global_id.x < 4) { x[5] = 3; }\nelse { x[5] = 3; }\ngrid_sync;\nx[global_id.x] = x[5];",
+    {"if (global_id.x < 4) { x[5] = 3; } else { x[5] = 3; }\ngrid_sync;\nx[global_id.x + 32] = "
+     "x[5];",
      1,
      1,
      {3, 3}},

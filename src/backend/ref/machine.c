@@ -258,6 +258,7 @@ static void step_store(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt
         lane->value = vyre_ref_operand(m, s, s->arg[1]);
         if (m->args->order == VYRE_REF_RANDOM || m->args->order == VYRE_REF_INTERLEAVED) {
             lane->committing = true;
+            m->fuel++; /* still one statement */
             return;
         }
     }
