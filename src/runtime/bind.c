@@ -1,10 +1,10 @@
 /* Binding: params from settings, buffer sizes from the caller's bytes and from size expressions.
  *
  * Runtime-sized buffers are known at once. A declared size may need the length of any other buffer:
- * evaluation asks for what it misses, which is then evaluated first, on an explicit stack; meeting a
- * declaration that is already on the stack is a cycle. Each size expression is evaluated once more
- * than it has distinct missing operands. Host inputs must have exactly the declared size, so that a
- * program never sees bytes that are not the caller's. */
+ * evaluation asks for what it misses, which is then evaluated first, on an explicit stack; meeting
+ * a declaration that is already on the stack is a cycle. Each size expression is evaluated once
+ * more than it has distinct missing operands. Host inputs must have exactly the declared size, so
+ * that a program never sees bytes that are not the caller's. */
 #include "runtime/bind.h"
 
 #include <stdio.h>
@@ -73,8 +73,8 @@ static vyre_status unknown_setting(const binder *b, const char *name, vyre_diag 
     if (nearest.best) {
         snprintf(fix, sizeof fix, "did you mean \"%.200s\"?", nearest.best);
     }
-    return vyre_fail(diag, VYRE_INVALID_INPUT, fix, "program %s has no param \"%s\"",
-                     b->view->name, name);
+    return vyre_fail(diag, VYRE_INVALID_INPUT, fix, "program %s has no param \"%s\"", b->view->name,
+                     name);
 }
 
 static vyre_status apply_setting(binder *b, const vyre_setting *setting, vyre_diag *diag) {
@@ -196,8 +196,7 @@ static vyre_status fail_size(const binder *b, vyre_decl decl, vyre_size_result r
                         "the size of \"%s\" %s", b->view->decls[decl].name, why[result]);
 }
 
-static vyre_status fail_cycle(const binder *b, vyre_decl decl, vyre_decl missing,
-                              vyre_diag *diag) {
+static vyre_status fail_cycle(const binder *b, vyre_decl decl, vyre_decl missing, vyre_diag *diag) {
     return vyre_fail_at(diag, VYRE_INVALID_INPUT, "", vyre_program_decl_place(b->program, decl),
                         "give one of them a size that does not need the others",
                         "the size of \"%s\" needs the length of \"%s\", which needs it in turn",
@@ -214,11 +213,10 @@ static vyre_status bind_size(binder *b, vyre_decl root, vyre_diag *diag) {
         uint64_t count = 0;
         b->state[decl] = WAITING;
         if (d->size == VYRE_NONE) {
-            return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
-                                vyre_program_decl_place(b->program, decl),
-                                "only in and inout take their size from the caller's bytes",
-                                "%s \"%s\" has no size", vyre_role_name((vyre_role)d->role),
-                                d->name);
+            return vyre_fail_at(
+                diag, VYRE_INVALID_INPUT, "", vyre_program_decl_place(b->program, decl),
+                "only in and inout take their size from the caller's bytes",
+                "%s \"%s\" has no size", vyre_role_name((vyre_role)d->role), d->name);
         }
         vyre_size_result result = vyre_size_evaluate(b->view, d->size, &env, &count, &missing);
         if (result == VYRE_SIZE_UNKNOWN && missing != VYRE_NONE &&
@@ -259,8 +257,7 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
     }
     for (uint32_t i = 0; i < b->output_count; i++) {
         const vyre_decl_node *d = &b->view->decls[b->outputs[i]];
-        uint64_t bytes =
-            (uint64_t)b->counts[b->outputs[i]] * vyre_type_size((vyre_type)d->type);
+        uint64_t bytes = (uint64_t)b->counts[b->outputs[i]] * vyre_type_size((vyre_type)d->type);
         if (d->range_begin > d->range_end || d->range_end > bytes) {
             return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_decl_place(b->program, b->outputs[i]),
@@ -332,8 +329,7 @@ vyre_status vyre_binding_init(vyre_binding *binding, const vyre_program *program
                 .view = vyre_program_get(program),
                 .args = args,
                 .arena = &binding->arena};
-    vyre_status status =
-        allocate(&b) ? bind(&b, diag) : vyre_fail_memory(diag, "the binding plan");
+    vyre_status status = allocate(&b) ? bind(&b, diag) : vyre_fail_memory(diag, "the binding plan");
     if (status != VYRE_OK) {
         vyre_arena_finish(&binding->arena);
         return status;

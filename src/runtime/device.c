@@ -41,7 +41,8 @@ static vyre_status open_backend(const vyre_backend *backend, const char *path,
     return VYRE_OK;
 }
 
-/* The first device in order of preference that is there and not an oracle; else the first oracle. */
+/* The first device in order of preference that is there and not an oracle; else the first oracle.
+ */
 static vyre_status open_best(const vyre_registry *registry, const vyre_fault *fault,
                              const vyre_allocator *a, vyre_device **out_device, vyre_diag *diag) {
     vyre_device *best = NULL;
@@ -104,8 +105,7 @@ static vyre_status open_plain(const vyre_registry *registry, const char *uri,
 
 /* uri is what follows "fault://": INNER?op=... */
 static vyre_status open_faulty(const vyre_registry *registry, const char *uri,
-                               const vyre_allocator *a, vyre_device **out_device,
-                               vyre_diag *diag) {
+                               const vyre_allocator *a, vyre_device **out_device, vyre_diag *diag) {
     char inner[256];
     const char *query = strrchr(uri, '?');
     size_t length = query ? (size_t)(query - uri) : strlen(uri);
@@ -117,8 +117,7 @@ static vyre_status open_faulty(const vyre_registry *registry, const char *uri,
     memcpy(inner, uri, length);
     inner[length] = '\0';
     vyre_status status = vyre_fault_parse(query ? query + 1 : "", &fault, diag);
-    return status != VYRE_OK ? status
-                             : open_plain(registry, inner, &fault, a, out_device, diag);
+    return status != VYRE_OK ? status : open_plain(registry, inner, &fault, a, out_device, diag);
 }
 
 vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
@@ -228,8 +227,8 @@ static vyre_status check_transfer(const vyre_buffer *buffer, uint64_t offset, co
                                   uint64_t size, vyre_diag *diag) {
     vyre_status status = check_range(buffer, offset, size, diag);
     if (status == VYRE_OK && size && !data) {
-        status = vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the address of the bytes",
-                           "data is NULL");
+        status =
+            vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the address of the bytes", "data is NULL");
     }
     return status;
 }
@@ -268,8 +267,7 @@ vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const vyre_buf
                          "read the bytes from one device and write them to the other",
                          "the two buffers belong to different devices");
     }
-    uint64_t apart =
-        to_offset > from_offset ? to_offset - from_offset : from_offset - to_offset;
+    uint64_t apart = to_offset > from_offset ? to_offset - from_offset : from_offset - to_offset;
     if (to == from && apart < size) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "copy through another buffer",
                          "the two ranges overlap");
@@ -279,8 +277,7 @@ vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const vyre_buf
                                                from->memory, from_offset, size, diag);
 }
 
-vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size,
-                             vyre_diag *diag) {
+vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size, vyre_diag *diag) {
     vyre_status status = check_range(buffer, offset, size, diag);
     return status != VYRE_OK || size == 0
                ? status

@@ -1,8 +1,7 @@
-/* Every entry of vyre_device_table but `close`, once: decorators forward by this list, so that a new
- * entry is forwarded everywhere or breaks the build.
- *   CAN_FAIL(name, (arguments), parameters...)   returns vyre_status; the last argument is `diag`
- *   CANNOT(name, (arguments), parameters...)     returns nothing
- * Parameters stand without the device, which comes first. */
+/* Every entry of vyre_device_table but `close`, once: decorators forward by this list, so that a
+ * new entry is forwarded everywhere or breaks the build. CAN_FAIL(name, (arguments), parameters...)
+ * returns vyre_status; the last argument is `diag` CANNOT(name, (arguments), parameters...) returns
+ * nothing Parameters stand without the device, which comes first. */
 #ifndef VYRE_SRC_RUNTIME_ENTRIES_H
 #define VYRE_SRC_RUNTIME_ENTRIES_H
 

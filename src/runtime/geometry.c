@@ -1,9 +1,10 @@
 /* Geometry by the first source that there is: the program's indirect dispatch (alone), the caller's
- * grid, the caller's elements, the program's clause, the largest returned buffer. It is computed from
- * the source program before anything is split or run, so every piece and pass has the same one.
+ * grid, the caller's elements, the program's clause, the largest returned buffer. It is computed
+ * from the source program before anything is split or run, so every piece and pass has the same
+ * one.
  *
- * Global ids and sizes are u32: along each axis groups * lanes must fit. The lanes of the whole grid
- * must fit 64 bits, since lanes are numbered. */
+ * Global ids and sizes are u32: along each axis groups * lanes must fit. The lanes of the whole
+ * grid must fit 64 bits, since lanes are numbered. */
 #include "runtime/geometry.h"
 
 #include <string.h>
@@ -71,15 +72,16 @@ static vyre_status resolve_workgroup(const resolver *r) {
     if (why && memcmp(workgroup, r->view->workgroup, sizeof r->out->workgroup) != 0) {
         return vyre_fail_at(r->diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(r->program),
                             "run it with its own workgroup, or change the program",
-                            "the workgroup can't be overridden: program %s uses %s",
-                            r->view->name, why);
+                            "the workgroup can't be overridden: program %s uses %s", r->view->name,
+                            why);
     }
     return VYRE_OK;
 }
 
 /* Grid */
 
-/* The one axis along which workgroups have more than one lane, x if none; 3 if there are several. */
+/* The one axis along which workgroups have more than one lane, x if none; 3 if there are several.
+ */
 static int active_axis(const uint32_t workgroup[3]) {
     int active = 0, count = 0;
     for (int axis = 2; axis >= 0; axis--) {
@@ -132,12 +134,11 @@ static vyre_status clause_value(resolver *r, uint32_t index, uint64_t *out_value
         return VYRE_OK;
     }
     if (vyre_size_evaluate(r->view, root, &env, out_value, NULL) != VYRE_SIZE_OK) {
-        return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "",
-                            vyre_program_expr_place(r->program, root),
-                            "check the lengths and params that the clause is computed from",
-                            "the %s clause of program %s divides by zero, is negative or too large",
-                            r->view->clause_kind == VYRE_CLAUSE_GRID ? "grid" : "elements",
-                            r->view->name);
+        return vyre_fail_at(
+            r->diag, VYRE_INVALID_INPUT, "", vyre_program_expr_place(r->program, root),
+            "check the lengths and params that the clause is computed from",
+            "the %s clause of program %s divides by zero, is negative or too large",
+            r->view->clause_kind == VYRE_CLAUSE_GRID ? "grid" : "elements", r->view->name);
     }
     return VYRE_OK;
 }
@@ -154,10 +155,9 @@ static vyre_status grid_of_clause(resolver *r) {
             return status;
         }
         if (value > UINT32_MAX) {
-            return vyre_fail_at(r->diag, VYRE_LIMIT, "",
-                                vyre_program_expr_place(r->program, r->view->clause[axis]),
-                                "use a smaller grid", "%llu groups along %c are too many",
-                                (ull)value, "xyz"[axis]);
+            return vyre_fail_at(
+                r->diag, VYRE_LIMIT, "", vyre_program_expr_place(r->program, r->view->clause[axis]),
+                "use a smaller grid", "%llu groups along %c are too many", (ull)value, "xyz"[axis]);
         }
         r->out->grid[axis] = (uint32_t)value;
     }
@@ -173,15 +173,15 @@ static vyre_status grid_of_outputs(const resolver *r) {
         }
     }
     if (r->out->from == VYRE_NONE) {
-        return vyre_fail_at(r->diag, VYRE_INVALID_INPUT, "", vyre_program_place(r->program),
-                            give_a_grid,
-                            "program %s returns no buffer from which a grid could be inferred",
-                            r->view->name);
+        return vyre_fail_at(
+            r->diag, VYRE_INVALID_INPUT, "", vyre_program_place(r->program), give_a_grid,
+            "program %s returns no buffer from which a grid could be inferred", r->view->name);
     }
     return grid_of_elements(r, binding->counts[r->out->from], "the length of a buffer");
 }
 
-/* Indirect dispatch: three words at a constant byte offset. What the caller does not fill is zero. */
+/* Indirect dispatch: three words at a constant byte offset. What the caller does not fill is zero.
+ */
 static vyre_status grid_of_words(resolver *r, vyre_stmt stmt) {
     const vyre_size_env env = {0};
     const vyre_stmt_node *s = &r->view->stmts[stmt];
@@ -223,16 +223,15 @@ static vyre_status resolve_grid(resolver *r) {
     const vyre_dispatch_options *options = r->options;
     vyre_stmt indirect = find_indirect(r->view);
     if (indirect != VYRE_NONE) {
-        const char *other = options->has_grid                               ? "the caller's grid"
-                            : options->has_elements                         ? "the caller's elements"
-                            : r->view->clause_kind == VYRE_CLAUSE_GRID      ? "the grid clause"
-                            : r->view->clause_kind == VYRE_CLAUSE_ELEMENTS  ? "the elements clause"
-                                                                            : NULL;
+        const char *other = options->has_grid                              ? "the caller's grid"
+                            : options->has_elements                        ? "the caller's elements"
+                            : r->view->clause_kind == VYRE_CLAUSE_GRID     ? "the grid clause"
+                            : r->view->clause_kind == VYRE_CLAUSE_ELEMENTS ? "the elements clause"
+                                                                           : NULL;
         if (other) {
             return vyre_fail_at(r->diag, VYRE_INVALID_ARGUMENT, "",
-                                vyre_program_stmt_place(r->program, indirect),
-                                "use one of the two", "indirect_dispatch and %s both give the grid",
-                                other);
+                                vyre_program_stmt_place(r->program, indirect), "use one of the two",
+                                "indirect_dispatch and %s both give the grid", other);
         }
         return grid_of_words(r, indirect);
     }

@@ -1,6 +1,6 @@
-/* The set of backends: the built-in ones, and those that an embedder adds. Kept sorted by rank, then
- * name, so that order never depends on who registered first. There is no global state: without a
- * registry the constant table of built-ins serves. */
+/* The set of backends: the built-in ones, and those that an embedder adds. Kept sorted by rank,
+ * then name, so that order never depends on who registered first. There is no global state: without
+ * a registry the constant table of built-ins serves. */
 #include "runtime/registry.h"
 
 #include <string.h>
@@ -87,8 +87,8 @@ void vyre_registry_destroy(vyre_registry *registry) {
     }
 }
 
-/* Letters, digits and dashes: a name stands in URIs, options and file names. "auto" and "fault" mean
- * something else there. */
+/* Letters, digits and dashes: a name stands in URIs, options and file names. "auto" and "fault"
+ * mean something else there. */
 static bool is_name(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     return name && *name && strspn(name, letters) == strlen(name) &&

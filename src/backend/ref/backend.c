@@ -64,8 +64,8 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
     };
 }
 
-static vyre_status ref_allocate(vyre_backend_device *object, uint64_t size,
-                                vyre_memory *out_memory, vyre_diag *diag) {
+static vyre_status ref_allocate(vyre_backend_device *object, uint64_t size, vyre_memory *out_memory,
+                                vyre_diag *diag) {
     ref_device *device = (ref_device *)object;
     block *b = size <= SIZE_MAX - sizeof *b
                    ? vyre_alloc_zeroed(&device->allocator, sizeof *b + (size_t)size, 1)
@@ -148,8 +148,7 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
     ref_device *device = (ref_device *)object;
     const vyre_program *program = ((ref_kernel *)kernel)->program;
     uint32_t count = vyre_program_get(program)->decl_count;
-    vyre_ref_memory *memory =
-        vyre_alloc_zeroed(&device->allocator, count, sizeof *memory);
+    vyre_ref_memory *memory = vyre_alloc_zeroed(&device->allocator, count, sizeof *memory);
     if (!memory) {
         return vyre_fail_memory(diag, "a launch");
     }
