@@ -30,49 +30,81 @@ static uint64_t cut_small(uint64_t size, uint64_t capacity, uint64_t small) {
     return size < small ? 0 : size > capacity - small ? capacity : size;
 }
 
+enum { BYTES = 0, STAIRS = 4, CUT = STAIRS + 1, KINDS = CUT + 1 };
+_Static_assert((int)KINDS <= (int)VYRE_PACK_MEASURES, "every kind of measure finds a place");
+
+/* Kinds of measures: bytes, stairs with k = kind, and cut_small with the given `small`. */
+static uint64_t weight_of(uint32_t kind, uint64_t size, uint64_t capacity, uint64_t small) {
+    return kind == BYTES ? size
+           : kind == CUT ? cut_small(size, capacity, small)
+                         : stairs(size, capacity, kind);
+}
+
+static uint64_t limit_of(uint32_t kind, uint64_t capacity) {
+    return kind == BYTES || kind == CUT ? capacity : (uint64_t)kind * (kind + 1);
+}
+
+static uint32_t pour_all(const uint64_t *size, uint32_t count, uint64_t capacity, uint32_t kind,
+                         uint64_t small) {
+    vyre_pack_pour pour = {0};
+    uint64_t limit = limit_of(kind, capacity);
+    for (uint32_t w = 0; w < count; w++) {
+        vyre_pack_pour_in(&pour, weight_of(kind, size[w], capacity, small), limit);
+    }
+    return pour.groups;
+}
+
 /* The value of `small` for which cut_small says most; a fixed number of candidates, so linear. */
 static uint64_t best_cut(const uint64_t *size, uint32_t count, uint64_t capacity) {
     uint64_t best_small = capacity / 3 + 1;
     uint32_t best = 0;
-    for (uint64_t part = 2; part <= 20; part++) {
-        uint64_t small = capacity / part;
-        vyre_pack_pour pour = {0};
-        for (uint32_t w = 0; w < count; w++) {
-            vyre_pack_pour_in(&pour, cut_small(size[w], capacity, small), capacity);
-        }
-        if (pour.groups > best) {
-            best = pour.groups;
-            best_small = small;
+    for (uint64_t part = 2; part <= 12; part++) {
+        uint32_t groups = pour_all(size, count, capacity, CUT, capacity / part);
+        if (groups > best) {
+            best = groups;
+            best_small = capacity / part;
         }
     }
     return best_small;
 }
 
+/* Besides bytes, the one kind that says most about all waves together. */
+static uint32_t best_kind(const uint64_t *size, uint32_t count, uint64_t capacity, uint64_t small) {
+    uint32_t best_kind = 1, best = 0;
+    for (uint32_t kind = 1; kind < KINDS; kind++) {
+        uint32_t groups = pour_all(size, count, capacity, kind, small);
+        if (groups > best) {
+            best = groups;
+            best_kind = kind;
+        }
+    }
+    return best_kind;
+}
+
+/* All kinds for few waves; bytes and the best other one for many. */
 static bool make_measures(vyre_planner *planner, vyre_pack *pack) {
     unsigned shift = 0;
     while (pack->capacity >> shift >> LIMIT_BITS) {
         shift++;
     }
     /* Rounding every size down keeps every group that fits a group that fits. */
-    uint64_t capacity = pack->capacity >> shift;
-    uint32_t count = pack->count, wanted = capacity ? VYRE_PACK_MEASURES : 0;
-    if (count > VYRE_PACK_CLOSURE_MAX && wanted) {
-        wanted = 2;
-    }
+    uint64_t capacity = pack->capacity >> shift, small = 0;
+    uint32_t count = pack->count;
+    bool all = count <= VYRE_PACK_CLOSURE_MAX;
+    uint32_t wanted = capacity == 0 ? 0 : all ? KINDS : 2, kind = BYTES;
     for (uint32_t k = 0; k < wanted; k++) {
         uint64_t *weight = vyre_planner_take(planner, count, sizeof *weight, "measures");
         if (!weight) {
             return false;
         }
-        pack->measure[k].weight = weight;
-        const uint64_t *size = pack->measure[0].weight;
-        uint64_t small = k == 5 ? best_cut(size, count, capacity) : 0;
         for (uint32_t w = 0; w < count; w++) {
-            weight[w] = k == 0   ? pack->cost[w] >> shift
-                        : k == 5 ? cut_small(size[w], capacity, small)
-                                 : stairs(size[w], capacity, k);
+            weight[w] = weight_of(kind, pack->cost[w] >> shift, capacity, small);
         }
-        pack->measure[k].limit = k == 0 || k == 5 ? capacity : (uint64_t)k * (k + 1);
+        pack->measure[k] = (vyre_pack_measure){.weight = weight, .limit = limit_of(kind, capacity)};
+        if (k == 0) {
+            small = best_cut(weight, count, capacity);
+        }
+        kind = all ? k + 1 : best_kind(pack->measure[0].weight, count, capacity, small);
     }
     pack->measure_count = wanted;
     return true;
