@@ -25,7 +25,7 @@ static uint64_t *fn_set(const vyre_effect_map *e, vyre_fn fn, uint32_t set) {
     return e->sets + ((size_t)fn * SETS + set) * e->words;
 }
 
-static uint32_t own_waits(vyre_stmt_op op) {
+uint32_t vyre_waits_of(vyre_stmt_op op) {
     switch ((uint32_t)op) {
     case VYRE_STMT_SUBGROUP: return VYRE_WAITS_SUBGROUP;
     case VYRE_STMT_BARRIER: return VYRE_WAITS_GROUP;
@@ -45,7 +45,7 @@ uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn) {
 uint32_t vyre_effects_waits(const vyre_effect_map *effects, vyre_stmt stmt) {
     const vyre_stmt_node *node = &effects->program->stmts[stmt];
     return node->op == VYRE_STMT_CALL ? effects->waits[node->fn]
-                                      : own_waits((vyre_stmt_op)node->op);
+                                      : vyre_waits_of((vyre_stmt_op)node->op);
 }
 
 static void visit_callee(const vyre_effect_map *e, vyre_fn fn, vyre_effect_fn visit, void *user) {

@@ -20,6 +20,9 @@ typedef enum vyre_waits {
     VYRE_WAITS_GRID = 4 /* grid_sync and collectives */
 } vyre_waits;
 
+/* Bits of vyre_waits of a statement of this kind; a call's are those of its callee. */
+uint32_t vyre_waits_of(vyre_stmt_op op);
+
 /* Summaries of all functions and the deliveries of async waits. Immutable once made. */
 typedef struct vyre_effect_map vyre_effect_map;
 

@@ -57,14 +57,14 @@ uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t ou
     }
 }
 
-static bool waits_for_grid(vyre_stmt_op op) {
-    return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
-           op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST;
+static bool waits_for_grid(const vyre_shapes *s, uint32_t step) {
+    const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->steps.data[step].stmt].op;
+    return vyre_waits_of(op) == VYRE_WAITS_GRID;
 }
 
 bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t step, bool workgroup) {
     const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->steps.data[step].stmt].op;
-    return waits_for_grid(op) || (workgroup && op == VYRE_STMT_BARRIER);
+    return waits_for_grid(s, step) || (workgroup && op == VYRE_STMT_BARRIER);
 }
 
 static uint64_t ended(const chunk *c, uint32_t step) {
@@ -117,7 +117,7 @@ static void find_writes(chunk *c) {
         const vyre_stmt at = c->s->steps.data[c->step].stmt;
         const vyre_stmt_node *stmt = &p->stmts[at];
         c->writes[c->step] = 0;
-        if (!waits_for_grid((vyre_stmt_op)stmt->op) &&
+        if (!waits_for_grid(c->s, c->step) &&
             (stmt->op != VYRE_STMT_CALL || p->fns[stmt->fn].opaque)) {
             vyre_effects_of(c->s->effects, at, note_write, c);
         }

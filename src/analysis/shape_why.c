@@ -2,6 +2,7 @@
  * Every node remembers when it stopped being uniform over each scope, and what it depends on
  * stopped before it; so following the earliest input ends, also around loops. */
 #include "analysis/shape_graph.h"
+#include "analysis/tree.h"
 
 typedef struct trace {
     const vyre_shapes *s;
@@ -92,17 +93,6 @@ static vyre_origin_kind load_origin(const trace *t, const vyre_expr_node *load, 
                                                                  : VYRE_ORIGIN_NONE;
 }
 
-/* First expression of the tree below root; a tree is a contiguous range that ends in its root. */
-static vyre_expr tree_begin(const vyre_program_view *p, vyre_expr root) {
-    uint32_t missing = 1;
-    for (vyre_expr i = root;; i--) {
-        missing += vyre_expr_info_of((vyre_expr_op)p->exprs[i].op)->arity;
-        if (--missing == 0) {
-            return i;
-        }
-    }
-}
-
 /* Looks for what makes the expressions [first, end) of the step differ: an origin if there is one,
  * else the variable that lost uniformity first. Returns that variable's node or VYRE_NONE. */
 static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre_expr end,
@@ -154,17 +144,17 @@ static uint32_t explain_value(const trace *t, uint32_t node, vyre_cause *cause) 
         return VYRE_NONE;
     }
     if (n->kind == SHAPE_VALUE) {
-        return find_origin(t, n->step, tree_begin(p, n->ref), n->ref + 1, cause);
+        return find_origin(t, n->step, vyre_tree_begin(p, n->ref), n->ref + 1, cause);
     }
     if (n->kind == SHAPE_TRIPS) {
         return find_origin(t, n->step, stmt->first_expr, stmt->end_expr, cause);
     }
     const uint32_t next =
-        find_origin(t, n->step, tree_begin(p, stmt->arg[0]), stmt->arg[0] + 1, cause);
+        find_origin(t, n->step, vyre_tree_begin(p, stmt->arg[0]), stmt->arg[0] + 1, cause);
     if (cause->origin_kind != VYRE_ORIGIN_NONE || stmt->arg[2] == VYRE_NONE) {
         return next;
     }
-    return find_origin(t, n->step, tree_begin(p, stmt->arg[2]), stmt->arg[2] + 1, cause);
+    return find_origin(t, n->step, vyre_tree_begin(p, stmt->arg[2]), stmt->arg[2] + 1, cause);
 }
 
 /* Explains a version of a variable: follows joins to the assignment or the condition that made the

@@ -1,0 +1,189 @@
+/* What single statements do with memory, functions and other lanes. */
+#include "analysis/checker.h"
+
+static bool writable(const vyre_decl_node *decl) {
+    return decl->role != VYRE_IN && vyre_role_is_memory((vyre_role)decl->role) &&
+           decl->access != VYRE_ACCESS_READ;
+}
+
+static const char *role_of(const vyre_decl_node *decl) {
+    return vyre_role_name((vyre_role)decl->role);
+}
+
+static void check_written(vyre_checker *c, vyre_stmt at, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    if (!writable(node)) {
+        vyre_checker_error(c, "V063", vyre_checker_at(c, at), "declare it as inout or out",
+                           "`%s` is read only", node->name);
+    }
+}
+
+static void check_read(vyre_checker *c, vyre_stmt at, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    if (node->access == VYRE_ACCESS_WRITE) {
+        vyre_checker_error(c, "V251", vyre_checker_at(c, at), "declare it as readable",
+                           "`%s` is write-only here", node->name);
+    }
+}
+
+void vyre_check_store(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_type want = vyre_type_widened((vyre_type)c->p->decls[stmt->decl].type);
+    check_written(c, at, stmt->decl);
+    vyre_check_type(c, stmt->arg[0], VYRE_U32, "V122", "the index");
+    vyre_check_index(c, stmt->decl, stmt->arg[0]);
+    vyre_check_type(c, stmt->arg[1], want, "V121", "the stored value");
+}
+
+void vyre_check_atomic(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_decl_node *decl = &c->p->decls[stmt->decl];
+    const vyre_atomic_op op = (vyre_atomic_op)stmt->sub;
+    const vyre_type type = (vyre_type)decl->type;
+    const bool integer = vyre_type_is_integer(type) && vyre_type_computes(type);
+    const bool real = type == VYRE_F32 || type == VYRE_F64;
+    const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
+    if (!writable(decl) || decl->role == VYRE_PRIVATE || decl->access != VYRE_ACCESS_FULL) {
+        vyre_checker_error(c, "V009", vyre_checker_at(c, at),
+                           "use an inout, out, scratch or workgroup array",
+                           "atomics can't work on %s `%s`", role_of(decl), decl->name);
+    } else if (!integer && !(real && vyre_atomic_takes_floats(op))) {
+        vyre_checker_error(c, "V271", vyre_checker_at(c, at),
+                           real ? "only atomic_add takes floats" : "use elements of 32 or 64 bits",
+                           "%s can't work on elements of type %s", vyre_atomic_name(op),
+                           vyre_type_name(type));
+    } else {
+        vyre_check_type(c, stmt->arg[1], type, "V057", "the value");
+        if (compares && stmt->arg[2] != VYRE_NONE) {
+            vyre_check_type(c, stmt->arg[2], type, "V058", "the expected value");
+        }
+    }
+    vyre_check_type(c, stmt->arg[0], VYRE_U32, "V027", "the index");
+    vyre_check_index(c, stmt->decl, stmt->arg[0]);
+    if (compares != (stmt->arg[2] != VYRE_NONE)) {
+        vyre_checker_error(c, compares ? "V059" : "V060", vyre_checker_at(c, at),
+                           compares ? "give the expected value" : "remove the expected value",
+                           compares ? "%s needs an expected value" : "%s takes no expected value",
+                           vyre_atomic_name(op));
+    }
+}
+
+void vyre_check_subgroup(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_subgroup_op op = (vyre_subgroup_op)stmt->sub;
+    const vyre_type type = (vyre_type)c->p->exprs[stmt->arg[0]].type;
+    const bool bad = c->bad_expr[stmt->arg[0]];
+    if (!bad && !vyre_operands_accept(vyre_subgroup_operands(op), 0, type)) {
+        const bool bits = vyre_subgroup_operands(op) == VYRE_OPERANDS_INTEGER;
+        vyre_checker_error(c, bits && vyre_type_is_float(type) ? "V047" : "V097",
+                           vyre_program_expr_place(c->program, stmt->arg[0]),
+                           "convert it with a cast", "%s can't work on %s", vyre_subgroup_name(op),
+                           vyre_type_name(type));
+    }
+    if (stmt->var != VYRE_NONE && op != VYRE_SUBGROUP_BALLOT) {
+        c->bad_var[stmt->var] = bad;
+    }
+    if ((op == VYRE_SUBGROUP_SHUFFLE) != (stmt->arg[1] != VYRE_NONE)) {
+        vyre_checker_error(c, "V270", vyre_checker_at(c, at), "only subgroup_shuffle takes a lane",
+                           "%s with%s a lane", vyre_subgroup_name(op),
+                           stmt->arg[1] == VYRE_NONE ? "out" : "");
+    } else if (stmt->arg[1] != VYRE_NONE) {
+        vyre_check_type(c, stmt->arg[1], VYRE_U32, "V270", "the lane");
+    }
+}
+
+void vyre_check_call(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_fn_node *fn = &c->p->fns[stmt->fn];
+    if (stmt->var != VYRE_NONE && !vyre_type_computes((vyre_type)fn->type)) {
+        c->bad_var[stmt->var] = true;
+        if (fn->type == VYRE_VOID) {
+            vyre_checker_error(c, "V261", vyre_checker_at(c, at),
+                               "call it as a statement, or let it return a value",
+                               "`%s` returns no value", fn->name);
+        }
+    }
+    if (stmt->arg_count != fn->arg_count) {
+        vyre_checker_error(c, "V021", vyre_checker_at(c, at), "pass as many as it takes",
+                           "`%s` takes %u argument%s, not %u", fn->name, fn->arg_count,
+                           fn->arg_count == 1 ? "" : "s", stmt->arg_count);
+        return;
+    }
+    for (uint32_t i = 0; i < stmt->arg_count; i++) {
+        const vyre_var_node *arg = &c->p->vars[fn->first_var + i];
+        if (vyre_type_computes((vyre_type)arg->type)) {
+            vyre_check_type(c, c->p->args[stmt->first_arg + i], (vyre_type)arg->type, "V052",
+                            "the argument");
+        }
+    }
+}
+
+void vyre_check_async(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    check_read(c, at, stmt->decl);
+    check_written(c, at, stmt->decl2);
+    vyre_check_type(c, stmt->arg[0], VYRE_U32, "V266", "the byte offset");
+    vyre_check_type(c, stmt->arg[1], VYRE_U32, "V266", "the number of bytes");
+}
+
+static bool check_collective_role(vyre_checker *c, vyre_stmt at, vyre_decl decl, bool writes) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    if (!vyre_role_is_buffer((vyre_role)node->role) || (writes && !writable(node)) ||
+        (!writes && node->access == VYRE_ACCESS_WRITE)) {
+        vyre_checker_error(c, "V046", vyre_checker_at(c, at),
+                           writes ? "use an inout, out or scratch buffer" : "use a buffer",
+                           "a collective can't %s %s `%s`", writes ? "write" : "read",
+                           role_of(node), node->name);
+        return false;
+    }
+    return true;
+}
+
+void vyre_check_collective(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const bool two = stmt->op == VYRE_STMT_ALL_GATHER || stmt->op == VYRE_STMT_REDUCE_SCATTER;
+    const bool reduces = stmt->op == VYRE_STMT_ALL_REDUCE || stmt->op == VYRE_STMT_REDUCE_SCATTER;
+    const vyre_type type = (vyre_type)c->p->decls[stmt->decl].type;
+    if (!check_collective_role(c, at, stmt->decl, !two) ||
+        (two && !check_collective_role(c, at, stmt->decl2, true))) {
+        return;
+    }
+    if (two && type != c->p->decls[stmt->decl2].type) {
+        vyre_checker_error(c, "V046", vyre_checker_at(c, at), "use buffers of one element type",
+                           "a collective from %s to %s elements", vyre_type_name(type),
+                           vyre_type_name((vyre_type)c->p->decls[stmt->decl2].type));
+    }
+    const bool bits = stmt->sub >= VYRE_COLLECTIVE_AND;
+    if (reduces && (type == VYRE_BOOL || (bits && vyre_type_is_float(type)))) {
+        vyre_checker_error(c, "V047", vyre_checker_at(c, at),
+                           bits ? "use an integer buffer" : "use a buffer of numbers",
+                           "a collective can't %s %s elements",
+                           vyre_collective_name((vyre_collective_op)stmt->sub),
+                           vyre_type_name(type));
+    }
+    if (stmt->arg[0] != VYRE_NONE && (c->p->exprs[stmt->arg[0]].op != VYRE_EXPR_LITERAL ||
+                                      c->p->exprs[stmt->arg[0]].type != VYRE_U32)) {
+        vyre_checker_error(c, "V272", vyre_program_expr_place(c->program, stmt->arg[0]),
+                           "write the number of the group",
+                           "the group of a collective is not a u32 literal");
+    }
+    if (stmt->op == VYRE_STMT_BROADCAST) {
+        vyre_check_type(c, stmt->arg[1], VYRE_U32, "V272", "the root of a broadcast");
+    }
+}
+
+void vyre_check_indirect(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_decl_node *decl = &c->p->decls[stmt->decl];
+    int64_t offset;
+    if (!vyre_role_is_buffer((vyre_role)decl->role)) {
+        vyre_checker_error(c, "V127", vyre_checker_at(c, at), "use a buffer",
+                           "the grid can't be read from %s `%s`", role_of(decl), decl->name);
+    }
+    if (!c->bad_expr[stmt->arg[0]] &&
+        (!vyre_checker_constant(c, stmt->arg[0], &offset) || offset < 0 || offset % 4 != 0)) {
+        vyre_checker_error(c, "V126", vyre_program_expr_place(c->program, stmt->arg[0]),
+                           "use a constant such as 0 or 12",
+                           "the byte offset is not a constant multiple of 4");
+    }
+}

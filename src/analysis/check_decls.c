@@ -1,0 +1,392 @@
+/* Declarations and clauses: names, sizes, constants, limits.
+ *
+ * Sizes and consts may refer to each other in any order; a depth-first search with an explicit
+ * stack finds cycles and visits each declaration after those it refers to, so that constants are
+ * known when they are needed. Expressions stand in postfix order: evaluating one is a loop with a
+ * stack of values. */
+#include "analysis/checker.h"
+#include "analysis/tree.h"
+#include "ir/builder.h"
+#include "vyre/limits.h"
+
+static vyre_place decl_place(const vyre_checker *c, vyre_decl decl) {
+    return vyre_program_decl_place(c->program, decl);
+}
+
+/* Names */
+
+static void check_names(vyre_checker *c) {
+    const vyre_program_view *p = c->p;
+    for (uint32_t i = 0; i < p->decl_count + p->fn_count && !c->failed; i++) {
+        const bool fn = i >= p->decl_count;
+        const char *text = fn ? p->fns[i - p->decl_count].name : p->decls[i].name;
+        const uint32_t name = vyre_checker_name(c, text);
+        if (name == VYRE_NONE) {
+            return;
+        }
+        if (c->visible.data[name]) {
+            vyre_checker_error(c, "V107",
+                               fn ? vyre_program_fn_place(c->program, i - p->decl_count)
+                                  : decl_place(c, i),
+                               "choose another name", "`%s` is declared twice", text);
+        }
+        c->visible.data[name] = true;
+    }
+}
+
+/* Constants */
+
+static bool fold(vyre_expr_op op, int64_t x, int64_t y, int64_t *out) {
+    switch ((uint32_t)op) {
+    case VYRE_EXPR_ADD: return !__builtin_add_overflow(x, y, out);
+    case VYRE_EXPR_SUB: return !__builtin_sub_overflow(x, y, out);
+    case VYRE_EXPR_MUL: return !__builtin_mul_overflow(x, y, out);
+    case VYRE_EXPR_MIN: *out = x < y ? x : y; return true;
+    case VYRE_EXPR_MAX: *out = x > y ? x : y; return true;
+    case VYRE_EXPR_DIV:
+    case VYRE_EXPR_REM:
+        if (y == 0 || (x == INT64_MIN && y == -1)) {
+            return false;
+        }
+        *out = op == VYRE_EXPR_DIV ? x / y : x % y;
+        return true;
+    case VYRE_EXPR_SHL:
+        return x >= 0 && y >= 0 && y < 62 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
+    default: return false;
+    }
+}
+
+static bool leaf_value(const vyre_checker *c, const vyre_expr_node *node, int64_t *out) {
+    if (node->op == VYRE_EXPR_LITERAL && vyre_type_is_integer((vyre_type)node->type)) {
+        *out = node->type == VYRE_I32 ? (int32_t)node->u.bits : (int64_t)node->u.bits;
+        return node->type != VYRE_U64 || *out >= 0;
+    }
+    if ((node->op == VYRE_EXPR_REF || node->op == VYRE_EXPR_LEN) && c->known[node->ref]) {
+        *out = c->value[node->ref];
+        return true;
+    }
+    return false;
+}
+
+/* Whether a result fits the type that computes it; beyond that the value wraps, and nobody who
+ * writes a size means that. */
+static bool fits(vyre_type type, int64_t value) {
+    switch ((uint32_t)type) {
+    case VYRE_U32: return value >= 0 && value <= UINT32_MAX;
+    case VYRE_I32: return value >= INT32_MIN && value <= INT32_MAX;
+    case VYRE_U64: return value >= 0;
+    case VYRE_I64: return true;
+    default: return false;
+    }
+}
+
+bool vyre_checker_constant(const vyre_checker *c, vyre_expr root, int64_t *out) {
+    int64_t stack[VYRE_BUILDER_EXPR_DEPTH + 2];
+    uint32_t top = 0;
+    for (vyre_expr i = vyre_tree_begin(c->p, root); i <= root; i++) {
+        const vyre_expr_node *node = &c->p->exprs[i];
+        const uint32_t arity = vyre_expr_info_of((vyre_expr_op)node->op)->arity;
+        int64_t value;
+        if (top == VYRE_BUILDER_EXPR_DEPTH + 2) {
+            return false;
+        }
+        if (arity == 0) {
+            if (!leaf_value(c, node, &value)) {
+                return false;
+            }
+        } else if (arity == 1 && node->op == VYRE_EXPR_CAST && node->sub == node->type) {
+            value = stack[--top];
+        } else if (arity != 2 ||
+                   !fold((vyre_expr_op)node->op, stack[top - 2], stack[top - 1], &value)) {
+            return false;
+        } else {
+            top -= 2;
+        }
+        if (!fits((vyre_type)node->type, value)) {
+            return false;
+        }
+        stack[top++] = value;
+    }
+    *out = stack[0];
+    return true;
+}
+
+/* Sizes */
+
+/* Only exact integers: + - * / % min max of literals, lengths, integer params and consts. */
+static bool check_exact(vyre_checker *c, vyre_expr first, vyre_expr end, const char *what) {
+    for (vyre_expr i = first; i < end; i++) {
+        const vyre_expr_node *node = &c->p->exprs[i];
+        bool fine = false;
+        switch ((uint32_t)node->op) {
+        case VYRE_EXPR_LITERAL:
+        case VYRE_EXPR_REF: fine = vyre_type_is_integer((vyre_type)node->type); break;
+        case VYRE_EXPR_LEN:
+        case VYRE_EXPR_ADD:
+        case VYRE_EXPR_SUB:
+        case VYRE_EXPR_MUL:
+        case VYRE_EXPR_DIV:
+        case VYRE_EXPR_REM:
+        case VYRE_EXPR_MIN:
+        case VYRE_EXPR_MAX: fine = true; break;
+        default: break;
+        }
+        if (!fine) {
+            vyre_checker_error(c, "V242", vyre_program_expr_place(c->program, i),
+                               "use + - * / % min max of integers, len(buffer), params and consts",
+                               "this can't stand in %s", what);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_const(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    for (vyre_expr i = node->first_expr; i < node->end_expr; i++) {
+        const vyre_expr_node *expr = &c->p->exprs[i];
+        const bool variable =
+            expr->op == VYRE_EXPR_VAR || expr->op == VYRE_EXPR_LEN ||
+            expr->op == VYRE_EXPR_BUILTIN || expr->op == VYRE_EXPR_LOAD ||
+            (expr->op == VYRE_EXPR_REF && c->p->decls[expr->ref].role != VYRE_CONST);
+        if (variable) {
+            vyre_checker_error(c, "V247", vyre_program_expr_place(c->program, i),
+                               "use literals and other consts, or write `let`",
+                               "the value of const `%s` is not constant", node->name);
+            c->bad_decl[decl] = true;
+            return;
+        }
+    }
+    if (node->value == VYRE_NONE) {
+        vyre_checker_error(c, "V241", decl_place(c, decl), "give it a value",
+                           "const `%s` has no value", node->name);
+        c->bad_decl[decl] = true;
+        return;
+    }
+    vyre_check_exprs(c, node->first_expr, node->end_expr);
+    c->bad_decl[decl] = c->bad_expr[node->value];
+    c->known[decl] = !c->bad_decl[decl] && vyre_checker_constant(c, node->value, &c->value[decl]);
+}
+
+static void check_param(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    if (node->value == VYRE_NONE) {
+        return;
+    }
+    const vyre_expr_node *value = &c->p->exprs[node->value];
+    const bool literal =
+        value->op == VYRE_EXPR_LITERAL ||
+        (value->op == VYRE_EXPR_BITCAST && c->p->exprs[value->u.arg[0]].op == VYRE_EXPR_LITERAL);
+    if (!literal || value->type != node->type) {
+        vyre_checker_error(c, "V248", vyre_program_expr_place(c->program, node->value),
+                           "write a literal of the param's type",
+                           "the default of param `%s` is not a literal of type %s", node->name,
+                           vyre_type_name((vyre_type)node->type));
+    }
+}
+
+static void check_size(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    const bool fixed = node->role == VYRE_WORKGROUP || node->role == VYRE_PRIVATE;
+    if (node->size == VYRE_NONE) {
+        if (fixed || node->role == VYRE_OUT || node->role == VYRE_SCRATCH) {
+            vyre_checker_error(c, fixed ? "V109" : "V130", decl_place(c, decl),
+                               "write the number of elements in the brackets",
+                               "%s `%s` needs a size", vyre_role_name((vyre_role)node->role),
+                               node->name);
+        }
+        return;
+    }
+    if (!check_exact(c, node->first_expr, node->end_expr, "a size")) {
+        return;
+    }
+    const vyre_place place = vyre_program_expr_place(c->program, node->size);
+    c->known[decl] = vyre_checker_constant(c, node->size, &c->value[decl]);
+    if (fixed && !c->known[decl]) {
+        vyre_checker_error(c, "V244", place, "use literals and consts",
+                           "the size of %s `%s` is not a constant",
+                           vyre_role_name((vyre_role)node->role), node->name);
+    } else if (c->known[decl] && (c->value[decl] < 0 || c->value[decl] > UINT32_MAX)) {
+        vyre_checker_error(c, "V245", place, "use a size from 0 to 4294967295",
+                           "`%s` can't have %lld elements", node->name, (long long)c->value[decl]);
+        c->known[decl] = false;
+    } else if (fixed && c->value[decl] == 0) {
+        vyre_checker_error(c, "V109", place, "give it at least one element", "%s `%s` is empty",
+                           vyre_role_name((vyre_role)node->role), node->name);
+    }
+}
+
+static void check_range(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    if (node->range_begin == 0 && node->range_end == 0) {
+        return;
+    }
+    const bool returned = node->role == VYRE_INOUT || node->role == VYRE_OUT;
+    const int64_t bytes =
+        c->known[decl] ? c->value[decl] * vyre_type_size((vyre_type)node->type) : INT64_MAX;
+    if (!returned || node->range_begin >= node->range_end || (int64_t)node->range_end > bytes) {
+        vyre_checker_error(c, "V250", decl_place(c, decl),
+                           "give a range of bytes inside an inout or out buffer",
+                           "bytes %u to %u of `%s` can't be returned", node->range_begin,
+                           node->range_end, node->name);
+    }
+}
+
+static void check_decl(vyre_checker *c, vyre_decl decl) {
+    switch ((vyre_role)c->p->decls[decl].role) {
+    case VYRE_CONST: check_const(c, decl); break;
+    case VYRE_PARAM: check_param(c, decl); break;
+    case VYRE_IN:
+    case VYRE_INOUT:
+    case VYRE_OUT:
+    case VYRE_SCRATCH:
+    case VYRE_WORKGROUP:
+    case VYRE_PRIVATE:
+        check_size(c, decl);
+        check_range(c, decl);
+        break;
+    case VYRE_ROLE_COUNT: break;
+    }
+}
+
+/* Order and cycles */
+
+typedef struct frame {
+    vyre_decl decl;
+    vyre_expr at;
+} frame;
+
+enum { UNSEEN = 0, OPEN, DONE };
+
+typedef VYRE_VEC(frame) frames;
+
+static void report_cycle(vyre_checker *c, const frames *stack, vyre_decl decl, vyre_expr at) {
+    vyre_checker_error(
+        c, "V243", vyre_program_expr_place(c->program, at),
+        "break the circle with a param or a constant", "the %s of `%s` depends on itself",
+        c->p->decls[decl].role == VYRE_CONST ? "value" : "size", c->p->decls[decl].name);
+    for (uint32_t i = stack->count; i-- > 0;) {
+        c->bad_decl[stack->data[i].decl] = true;
+        if (stack->data[i].decl == decl) {
+            break;
+        }
+    }
+}
+
+static void visit_decls(vyre_checker *c, frames *stack, uint8_t *state, vyre_decl root) {
+    const vyre_program_view *p = c->p;
+    if (state[root] != UNSEEN) {
+        return;
+    }
+    state[root] = OPEN;
+    c->failed = !vyre_vec_push(&c->allocator, stack, (frame){root, p->decls[root].first_expr});
+    while (!c->failed && stack->count != 0) {
+        frame *top = &stack->data[stack->count - 1];
+        if (top->at == p->decls[top->decl].end_expr) {
+            state[top->decl] = DONE;
+            if (!c->bad_decl[top->decl]) {
+                check_decl(c, top->decl);
+            }
+            stack->count--;
+            continue;
+        }
+        const vyre_expr_node *expr = &p->exprs[top->at];
+        const vyre_expr at = top->at++;
+        if (expr->op != VYRE_EXPR_REF && expr->op != VYRE_EXPR_LEN) {
+            continue;
+        }
+        if (state[expr->ref] == OPEN) {
+            report_cycle(c, stack, expr->ref, at);
+        } else if (state[expr->ref] == UNSEEN) {
+            state[expr->ref] = OPEN;
+            c->failed = !vyre_vec_push(&c->allocator, stack,
+                                       (frame){expr->ref, p->decls[expr->ref].first_expr});
+        }
+    }
+}
+
+static void check_all(vyre_checker *c) {
+    const uint32_t count = c->p->decl_count;
+    uint8_t *state = vyre_alloc_zeroed(&c->allocator, count, sizeof *state);
+    frames stack = {0};
+    c->failed = !state;
+    for (vyre_decl decl = 0; decl < count && !c->failed; decl++) {
+        visit_decls(c, &stack, state, decl);
+    }
+    vyre_vec_free(&c->allocator, &stack);
+    vyre_free(&c->allocator, state, count, sizeof *state);
+}
+
+/* Limits and clauses */
+
+static void check_bytes(vyre_checker *c, vyre_role role, uint64_t limit) {
+    uint64_t total = 0;
+    for (vyre_decl decl = 0; decl < c->p->decl_count; decl++) {
+        const vyre_decl_node *node = &c->p->decls[decl];
+        if (node->role != role || !c->known[decl]) {
+            continue;
+        }
+        const uint64_t before = total;
+        total += (uint64_t)c->value[decl] * vyre_type_size((vyre_type)node->type);
+        if (before <= limit && total > limit) {
+            vyre_checker_error(c, "V245", decl_place(c, decl), "use smaller arrays or a buffer",
+                               "%s arrays take more than %llu bytes", vyre_role_name(role),
+                               (unsigned long long)limit);
+        }
+    }
+}
+
+static void check_workgroup(vyre_checker *c) {
+    const uint32_t *size = c->p->workgroup;
+    const vyre_place place = vyre_program_place(c->program);
+    uint64_t lanes = 1;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        if (size[axis] == 0) {
+            vyre_checker_error(c, "V106", place, "use a size of at least 1",
+                               "the workgroup has size 0 along %c", "xyz"[axis]);
+            return;
+        }
+        lanes = lanes > VYRE_LIMIT_GROUP_LANES ? lanes : lanes * size[axis];
+    }
+    if (lanes > VYRE_LIMIT_GROUP_LANES) {
+        vyre_checker_error(c, "V246", place, "use a smaller workgroup",
+                           "the workgroup has more than %d lanes", (int)VYRE_LIMIT_GROUP_LANES);
+    }
+}
+
+static void check_clause(vyre_checker *c) {
+    const vyre_program_view *p = c->p;
+    for (uint32_t i = 0; i < 3 && p->clause_kind != VYRE_CLAUSE_NONE; i++) {
+        int64_t value;
+        if (p->clause[i] == VYRE_NONE) {
+            continue;
+        }
+        const char *what = p->clause_kind == VYRE_CLAUSE_GRID ? "a grid" : "a number of elements";
+        if (check_exact(c, vyre_tree_begin(p, p->clause[i]), p->clause[i] + 1, what) &&
+            vyre_checker_constant(c, p->clause[i], &value) && (value < 0 || value > UINT32_MAX)) {
+            vyre_checker_error(c, "V245", vyre_program_expr_place(c->program, p->clause[i]),
+                               "use a number from 0 to 4294967295", "%s can't be %lld", what,
+                               (long long)value);
+        }
+    }
+    const uint32_t active =
+        (uint32_t)(p->workgroup[0] > 1) + (p->workgroup[1] > 1) + (p->workgroup[2] > 1);
+    if (p->clause_kind == VYRE_CLAUSE_ELEMENTS && active > 1) {
+        vyre_checker_error(c, "V249", vyre_program_expr_place(c->program, p->clause[0]),
+                           "write grid(x, y, z)",
+                           "elements() goes along one axis, but the workgroup has %u", active);
+    }
+}
+
+void vyre_check_decls(vyre_checker *c) {
+    check_workgroup(c);
+    check_names(c);
+    if (!c->failed) {
+        check_all(c);
+    }
+    if (!c->failed) {
+        check_clause(c);
+        check_bytes(c, VYRE_WORKGROUP, VYRE_LIMIT_WORKGROUP_BYTES);
+        check_bytes(c, VYRE_PRIVATE, VYRE_LIMIT_PRIVATE_BYTES);
+    }
+}
