@@ -102,7 +102,7 @@ static void *room(size_t count, size_t size) {
     return memory;
 }
 
-/* Arrays ------------------------------------------------------------------------------------- */
+/* Arrays */
 
 TEST(saxpy) {
     for (uint32_t n = 0; n < 2000; n = n * 3 + 1) {
@@ -269,7 +269,7 @@ TEST(jacobi) {
     finish_outputs(out, 2);
 }
 
-/* Graphs ------------------------------------------------------------------------------------- */
+/* Graphs */
 
 static vyre_csr rmat(uint64_t scale, uint64_t factor) {
     vyre_csr graph;

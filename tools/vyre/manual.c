@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-/* Manual page --------------------------------------------------------------------------------- */
+/* Manual page */
 
 /* Text for troff: backslashes, dashes and leading dots or quotes are escaped. */
 static void write_troff(vyre_text *text, const char *plain) {
@@ -96,7 +96,7 @@ void cli_write_manual(vyre_text *text) {
                    "not empty. Colours appear only on a terminal.\n");
 }
 
-/* Completions --------------------------------------------------------------------------------- */
+/* Completions */
 
 static void write_names(vyre_text *text) {
     for (uint32_t i = 0; i < cli_command_count; i++) {

@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-/* Numbers ------------------------------------------------------------------------------------- */
+/* Numbers */
 
 bool cli_read_number(const char *text, uint64_t max, uint64_t *out) {
     unsigned base = 10;
@@ -111,7 +111,7 @@ void cli_did_you_mean(const vyre_nearest *nearest, const char *otherwise, char *
     }
 }
 
-/* Options ------------------------------------------------------------------------------------- */
+/* Options */
 
 typedef struct reader {
     cli_context *cli;

@@ -38,7 +38,7 @@ static const cli_option options[] = {
     {"json", 0, CLI_FLAG, false, AT(json), NULL, "print one JSON object; see vyre help json"},
 };
 
-/* Options ------------------------------------------------------------------------------------- */
+/* Options */
 
 static cli_exit read_order(run *r) {
     static const char random[] = "random:";
@@ -61,7 +61,7 @@ static cli_exit read_order(run *r) {
 
 static cli_exit read_options(run *r) {
     const run_options *o = r->o;
-    vyre_dispatch_options *options_ = &r->options;
+    vyre_dispatch_options *to = &r->options;
     const struct {
         const char *name;
         const cli_number *number;
@@ -77,21 +77,25 @@ static cli_exit read_options(run *r) {
                             positive[i].name, positive[i].max);
         }
     }
-    options_->has_grid = o->grid.given;
-    memcpy(options_->grid, o->grid.value, sizeof options_->grid);
-    options_->has_elements = o->elements.given;
-    options_->elements = o->elements.value;
-    options_->has_iterations = o->iterations.given;
-    options_->iterations = (uint32_t)o->iterations.value;
-    options_->split = (vyre_split_mode)o->split.value;
-    options_->path = (vyre_path)o->path.value;
-    options_->no_optimize = o->no_opt;
-    options_->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
-    options_->max_steps = o->steps.value;
-    options_->cancel = &cli_cancel;
-    options_->find_races = o->races.given;
-    options_->races = r->races;
-    options_->race_capacity = o->races.given ? RUN_RACES : 0;
+    if (o->grid.given && o->elements.given) {
+        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "give one of them",
+                        "--grid and --elements both say how many lanes run");
+    }
+    to->has_grid = o->grid.given;
+    memcpy(to->grid, o->grid.value, sizeof to->grid);
+    to->has_elements = o->elements.given;
+    to->elements = o->elements.value;
+    to->has_iterations = o->iterations.given;
+    to->iterations = (uint32_t)o->iterations.value;
+    to->split = (vyre_split_mode)o->split.value;
+    to->path = (vyre_path)o->path.value;
+    to->no_optimize = o->no_opt;
+    to->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
+    to->max_steps = o->steps.value;
+    to->cancel = &cli_cancel;
+    to->find_races = o->races.given;
+    to->races = r->races;
+    to->race_capacity = o->races.given ? RUN_RACES : 0;
     return read_order(r);
 }
 
@@ -116,7 +120,7 @@ static cli_exit open_device(run *r) {
     return CLI_PENDING;
 }
 
-/* Slots --------------------------------------------------------------------------------------- */
+/* Slots */
 
 static cli_exit make_slots(run *r) {
     const vyre_program_view *view = r->view;
@@ -162,7 +166,7 @@ static void finish(run *r) {
     vyre_program_release(r->program);
 }
 
-/* Running ------------------------------------------------------------------------------------- */
+/* Running */
 
 static cli_exit dispatch(run *r) {
     vyre_diag diag = {0};

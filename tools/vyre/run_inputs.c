@@ -33,7 +33,7 @@ static cli_exit without_value(run *r, const char *option, const char *form, cons
     return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "%s \"%s\" has no =", option, text);
 }
 
-/* Params -------------------------------------------------------------------------------------- */
+/* Params */
 
 static bool read_signed(const char *text, uint64_t max, uint64_t *out) {
     bool negative = text[0] == '-';
@@ -133,7 +133,7 @@ cli_exit run_read_settings(run *r) {
     return exit;
 }
 
-/* Buffers ------------------------------------------------------------------------------------- */
+/* Buffers */
 
 static bool is_input(vyre_role role) {
     return role == VYRE_IN || role == VYRE_INOUT;

@@ -1,5 +1,7 @@
 /* What a run returned: files, digests, and a line for people. */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,7 +23,7 @@ uint64_t run_output_digest(const run *r, uint32_t slot) {
                        run_output_count(r, slot));
 }
 
-/* Files --------------------------------------------------------------------------------------- */
+/* Files */
 
 static cli_exit resolve_output(run *r, const char *text) {
     const char *equals = strchr(text, '=');
@@ -54,10 +56,27 @@ static cli_exit resolve_output(run *r, const char *text) {
                     r->view->name, name);
 }
 
+/* A run may take long; that its result has no place to go is better told before. */
+static cli_exit check_folder(run *r, const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (strcmp(path, "-") == 0 || access(path, W_OK) == 0 || access(folder, W_OK) == 0) {
+        return CLI_PENDING;
+    }
+    vyre_diag diag = {0};
+    vyre_fail_errno(&diag, path, "write", errno);
+    return cli_report(r->cli, &diag);
+}
+
 cli_exit run_resolve_outputs(run *r) {
     cli_exit exit = CLI_PENDING;
     for (uint32_t i = 0; i < r->o->out.count && exit == CLI_PENDING; i++) {
         exit = resolve_output(r, r->o->out.items[i]);
+    }
+    for (uint32_t i = 0; i < r->output_count && exit == CLI_PENDING; i++) {
+        exit = r->files[i] ? check_folder(r, r->files[i]) : exit;
     }
     return exit;
 }
@@ -92,9 +111,9 @@ cli_exit run_write_outputs(run *r) {
     return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
 }
 
-/* Summary ------------------------------------------------------------------------------------- */
+/* Summary */
 
-enum { SHOWN = 8 };
+enum { SHOWN = 8, SHOWN_WIDTH = 60 }; /* values and columns of them */
 
 /* A number that orders elements of a type as their values, and whether the element is a NaN. */
 static uint64_t order_key(vyre_type type, const void *element, bool *out_nan) {
@@ -144,18 +163,26 @@ static void put_value(vyre_text *text, const char *before, vyre_type type, const
     vyre_text_printf(text, "%s%s", before, value);
 }
 
+/* The first values, as many as fit. */
+static void put_first(vyre_text *text, vyre_type type, const char *data, uint64_t count) {
+    size_t begin = text->length;
+    uint64_t k = 0;
+    for (; k < count && k < SHOWN && text->length - begin < SHOWN_WIDTH; k++) {
+        put_value(text, k ? " " : " = ", type, data + k * vyre_type_size(type));
+    }
+    vyre_text_puts(text, k < count ? " ..." : "");
+}
+
 void run_summarise(const run *r, vyre_text *text) {
     for (uint32_t i = 0; i < r->output_count; i++) {
         vyre_type type = (vyre_type)output_node(r, i)->type;
         const char *data = r->outputs[i].data;
         uint64_t count = run_output_count(r, i);
-        vyre_text_printf(text, "%s : %s[%" PRIu64 "]%s", output_node(r, i)->name,
-                         vyre_type_name(type), count, count ? " =" : "");
-        for (uint64_t k = 0; k < count && k < SHOWN; k++) {
-            put_value(text, " ", type, data + k * vyre_type_size(type));
-        }
+        vyre_text_printf(text, "%s : %s[%" PRIu64 "]", output_node(r, i)->name,
+                         vyre_type_name(type), count);
+        put_first(text, type, data, count);
         extremes e = find_extremes(type, data, count);
-        vyre_text_puts(text, count > SHOWN ? " ...  (" : "  (");
+        vyre_text_puts(text, "  (");
         if (e.min && count > 1) {
             put_value(text, "min ", type, e.min);
             put_value(text, ", max ", type, e.max);

@@ -62,7 +62,7 @@ void run_tell_numbers(const run *r) {
     }
 }
 
-/* Races --------------------------------------------------------------------------------------- */
+/* Races */
 
 static void place_diag(vyre_diag *diag, vyre_place place) {
     vyre_diag_copy(diag->file, sizeof diag->file, place.file ? place.file : "");
@@ -112,7 +112,7 @@ cli_exit run_tell_races(run *r) {
                     "the result may depend on the order of the lanes");
 }
 
-/* JSON ---------------------------------------------------------------------------------------- */
+/* JSON */
 
 static vyre_status last_error(const cli_context *cli) {
     for (uint32_t i = cli->diags.count; i-- > 0;) {
