@@ -113,9 +113,10 @@ static bool prepare(vyre_checker *c) {
     c->height = vyre_alloc_zeroed(a, p->expr_count, sizeof *c->height);
     c->known = vyre_alloc_zeroed(a, p->decl_count, sizeof *c->known);
     c->value = vyre_alloc_zeroed(a, p->decl_count, sizeof *c->value);
+    c->weight = vyre_alloc_zeroed(a, p->decl_count, sizeof *c->weight);
     c->in_scope = vyre_alloc_zeroed(a, p->var_count, sizeof *c->in_scope);
     return c->bad_expr && c->bad_var && c->bad_decl && c->height && c->known && c->value &&
-           c->in_scope;
+           c->weight && c->in_scope;
 }
 
 static void finish(vyre_checker *c) {
@@ -127,6 +128,7 @@ static void finish(vyre_checker *c) {
     vyre_free(a, c->height, p->expr_count, sizeof *c->height);
     vyre_free(a, c->known, p->decl_count, sizeof *c->known);
     vyre_free(a, c->value, p->decl_count, sizeof *c->value);
+    vyre_free(a, c->weight, p->decl_count, sizeof *c->weight);
     vyre_free(a, c->in_scope, p->var_count, sizeof *c->in_scope);
     vyre_vec_free(a, &c->visible);
     vyre_vec_free(a, &c->reports);

@@ -2,11 +2,12 @@
  *
  * Sizes and consts may refer to each other in any order; a depth-first search with an explicit
  * stack finds cycles and visits each declaration after those it refers to, so that constants are
- * known when they are needed. Expressions stand in postfix order: evaluating one is a loop with a
- * stack of values. */
+ * known when they are needed. */
 #include "analysis/checker.h"
 #include "analysis/tree.h"
 #include "ir/builder.h"
+#include "ir/fold.h"
+#include "ir/size.h"
 #include "vyre/limits.h"
 
 static vyre_place decl_place(const vyre_checker *c, vyre_decl decl) {
@@ -36,109 +37,92 @@ static void check_names(vyre_checker *c) {
 
 /* Constants */
 
-static bool fold(vyre_expr_op op, int64_t x, int64_t y, int64_t *out) {
-    switch ((uint32_t)op) {
-    case VYRE_EXPR_ADD: return !__builtin_add_overflow(x, y, out);
-    case VYRE_EXPR_SUB: return !__builtin_sub_overflow(x, y, out);
-    case VYRE_EXPR_MUL: return !__builtin_mul_overflow(x, y, out);
-    case VYRE_EXPR_MIN: *out = x < y ? x : y; return true;
-    case VYRE_EXPR_MAX: *out = x > y ? x : y; return true;
-    case VYRE_EXPR_DIV:
-    case VYRE_EXPR_REM:
-        if (y == 0 || (x == INT64_MIN && y == -1)) {
-            return false;
-        }
-        *out = op == VYRE_EXPR_DIV ? x / y : x % y;
-        return true;
-    case VYRE_EXPR_SHL:
-        return x >= 0 && y >= 0 && y < 62 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
-    default: return false;
-    }
-}
-
-static bool leaf_value(const vyre_checker *c, const vyre_expr_node *node, int64_t *out) {
-    if (node->op == VYRE_EXPR_LITERAL && vyre_type_is_integer((vyre_type)node->type)) {
-        *out = node->type == VYRE_I32 ? (int32_t)node->u.bits : (int64_t)node->u.bits;
-        return node->type != VYRE_U64 || *out >= 0;
-    }
-    if ((node->op == VYRE_EXPR_REF || node->op == VYRE_EXPR_LEN) && c->known[node->ref]) {
-        *out = c->value[node->ref];
-        return true;
-    }
-    return false;
-}
-
-/* Whether a result fits the type that computes it; beyond that the value wraps, and nobody who
- * writes a size means that. */
-static bool fits(vyre_type type, int64_t value) {
-    switch ((uint32_t)type) {
-    case VYRE_U32: return value >= 0 && value <= UINT32_MAX;
-    case VYRE_I32: return value >= INT32_MIN && value <= INT32_MAX;
-    case VYRE_U64: return value >= 0;
-    case VYRE_I64: return true;
-    default: return false;
-    }
-}
+/* A const expands to at most this many expressions, so that whoever evaluates one by following its
+ * consts, without remembering them, is done soon. */
+enum { CONST_WEIGHT = 4096 };
 
 bool vyre_checker_constant(const vyre_checker *c, vyre_expr root, int64_t *out) {
-    int64_t stack[VYRE_BUILDER_EXPR_DEPTH + 2];
+    uint64_t stack[2 * VYRE_BUILDER_EXPR_DEPTH + 2];
     uint32_t top = 0;
+    const vyre_type type = (vyre_type)c->p->exprs[root].type;
     for (vyre_expr i = vyre_tree_begin(c->p, root); i <= root; i++) {
         const vyre_expr_node *node = &c->p->exprs[i];
-        const uint32_t arity = vyre_expr_info_of((vyre_expr_op)node->op)->arity;
-        int64_t value;
-        if (top == VYRE_BUILDER_EXPR_DEPTH + 2) {
-            return false;
-        }
-        if (arity == 0) {
-            if (!leaf_value(c, node, &value)) {
+        uint64_t bits = 0;
+        if (node->op == VYRE_EXPR_LITERAL) {
+            bits = node->u.bits;
+        } else if (node->op == VYRE_EXPR_REF && c->p->decls[node->ref].role == VYRE_CONST &&
+                   c->known[node->ref]) {
+            bits = c->value[node->ref];
+        } else {
+            const uint32_t arity = vyre_expr_info_of((vyre_expr_op)node->op)->arity;
+            if (arity == 0 || !vyre_fold(c->p, i, stack + top - arity, &bits)) {
                 return false;
             }
-        } else if (arity == 1 && node->op == VYRE_EXPR_CAST && node->sub == node->type) {
-            value = stack[--top];
-        } else if (arity != 2 ||
-                   !fold((vyre_expr_op)node->op, stack[top - 2], stack[top - 1], &value)) {
-            return false;
-        } else {
-            top -= 2;
+            top -= arity;
         }
-        if (!fits((vyre_type)node->type, value)) {
-            return false;
-        }
-        stack[top++] = value;
+        stack[top++] = bits;
     }
-    *out = stack[0];
-    return true;
+    *out = type == VYRE_I32 ? (int32_t)stack[0] : (int64_t)stack[0];
+    return vyre_type_is_integer(type) && (type != VYRE_U64 || *out >= 0);
 }
 
 /* Sizes */
 
-/* Only exact integers: + - * / % min max of literals, lengths, integer params and consts. */
 static bool check_exact(vyre_checker *c, vyre_expr first, vyre_expr end, const char *what) {
     for (vyre_expr i = first; i < end; i++) {
-        const vyre_expr_node *node = &c->p->exprs[i];
-        bool fine = false;
-        switch ((uint32_t)node->op) {
-        case VYRE_EXPR_LITERAL:
-        case VYRE_EXPR_REF: fine = vyre_type_is_integer((vyre_type)node->type); break;
-        case VYRE_EXPR_LEN:
-        case VYRE_EXPR_ADD:
-        case VYRE_EXPR_SUB:
-        case VYRE_EXPR_MUL:
-        case VYRE_EXPR_DIV:
-        case VYRE_EXPR_REM:
-        case VYRE_EXPR_MIN:
-        case VYRE_EXPR_MAX: fine = true; break;
-        default: break;
-        }
-        if (!fine) {
+        if (!vyre_size_allows(&c->p->exprs[i])) {
             vyre_checker_error(c, "V242", vyre_program_expr_place(c->program, i),
-                               "use + - * / % min max of integers, len(buffer), params and consts",
+                               "use + - * / % << >> min max of integers, len(), params, consts",
                                "this can't stand in %s", what);
             return false;
         }
     }
     return true;
+}
+
+static bool known_len(void *user, vyre_decl decl, uint64_t *out) {
+    const vyre_checker *c = user;
+    *out = c->value[decl];
+    return c->known[decl];
+}
+
+/* VYRE_SIZE_OK, VYRE_SIZE_UNKNOWN, or something that was reported. A bad const is unknown. */
+static vyre_size_result evaluate_size(vyre_checker *c, vyre_expr first, vyre_expr root,
+                                      const char *what, uint64_t *out) {
+    const vyre_size_env env = {.len = known_len, .user = c};
+    for (vyre_expr i = first; i <= root; i++) {
+        const vyre_expr_node *node = &c->p->exprs[i];
+        if (node->op == VYRE_EXPR_REF && c->bad_decl[node->ref]) {
+            return VYRE_SIZE_UNKNOWN;
+        }
+    }
+    vyre_size_result result = vyre_size_evaluate(c->p, root, &env, out, NULL);
+    if (result == VYRE_SIZE_OK && *out > UINT32_MAX) {
+        result = VYRE_SIZE_RANGE;
+    }
+    if (result != VYRE_SIZE_OK && result != VYRE_SIZE_UNKNOWN) {
+        vyre_checker_error(c, "V245", vyre_program_expr_place(c->program, root),
+                           "use a number from 0 to 4294967295", "%s %s", what,
+                           result == VYRE_SIZE_DIVISION ? "divides by zero" : "is out of range");
+    }
+    return result;
+}
+
+static void check_weight(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    for (vyre_expr i = node->first_expr; i < node->end_expr; i++) {
+        const vyre_expr_node *expr = &c->p->exprs[i];
+        c->weight[decl] += expr->op == VYRE_EXPR_REF ? 1 + c->weight[expr->ref] : 1;
+        if (c->weight[decl] > CONST_WEIGHT) {
+            c->weight[decl] = CONST_WEIGHT + 1;
+        }
+    }
+    if (c->weight[decl] > CONST_WEIGHT && !c->bad_decl[decl]) {
+        vyre_checker_error(c, "V275", decl_place(c, decl), "use fewer consts in consts",
+                           "const `%s` expands to more than %d expressions", node->name,
+                           (int)CONST_WEIGHT);
+        c->bad_decl[decl] = true;
+    }
 }
 
 static void check_const(vyre_checker *c, vyre_decl decl) {
@@ -165,7 +149,8 @@ static void check_const(vyre_checker *c, vyre_decl decl) {
     }
     vyre_check_exprs(c, node->first_expr, node->end_expr);
     c->bad_decl[decl] = c->bad_expr[node->value];
-    c->known[decl] = !c->bad_decl[decl] && vyre_checker_constant(c, node->value, &c->value[decl]);
+    check_weight(c, decl);
+    c->known[decl] = !c->bad_decl[decl] && vyre_fold_const(c->p, decl, &c->value[decl]);
 }
 
 static void check_param(vyre_checker *c, vyre_decl decl) {
@@ -200,17 +185,15 @@ static void check_size(vyre_checker *c, vyre_decl decl) {
     if (!check_exact(c, node->first_expr, node->end_expr, "a size")) {
         return;
     }
+    const vyre_size_result result =
+        evaluate_size(c, node->first_expr, node->size, "the size", &c->value[decl]);
     const vyre_place place = vyre_program_expr_place(c->program, node->size);
-    c->known[decl] = vyre_checker_constant(c, node->size, &c->value[decl]);
-    if (fixed && !c->known[decl]) {
+    c->known[decl] = result == VYRE_SIZE_OK;
+    if (fixed && result == VYRE_SIZE_UNKNOWN) {
         vyre_checker_error(c, "V244", place, "use literals and consts",
                            "the size of %s `%s` is not a constant",
                            vyre_role_name((vyre_role)node->role), node->name);
-    } else if (c->known[decl] && (c->value[decl] < 0 || c->value[decl] > UINT32_MAX)) {
-        vyre_checker_error(c, "V245", place, "use a size from 0 to 4294967295",
-                           "`%s` can't have %lld elements", node->name, (long long)c->value[decl]);
-        c->known[decl] = false;
-    } else if (fixed && c->value[decl] == 0) {
+    } else if (fixed && result == VYRE_SIZE_OK && c->value[decl] == 0) {
         vyre_checker_error(c, "V109", place, "give it at least one element", "%s `%s` is empty",
                            vyre_role_name((vyre_role)node->role), node->name);
     }
@@ -222,9 +205,9 @@ static void check_range(vyre_checker *c, vyre_decl decl) {
         return;
     }
     const bool returned = node->role == VYRE_INOUT || node->role == VYRE_OUT;
-    const int64_t bytes =
-        c->known[decl] ? c->value[decl] * vyre_type_size((vyre_type)node->type) : INT64_MAX;
-    if (!returned || node->range_begin >= node->range_end || (int64_t)node->range_end > bytes) {
+    const uint64_t bytes =
+        c->known[decl] ? c->value[decl] * vyre_type_size((vyre_type)node->type) : UINT64_MAX;
+    if (!returned || node->range_begin >= node->range_end || node->range_end > bytes) {
         vyre_checker_error(c, "V250", decl_place(c, decl),
                            "give a range of bytes inside an inout or out buffer",
                            "bytes %u to %u of `%s` can't be returned", node->range_begin,
@@ -327,7 +310,7 @@ static void check_bytes(vyre_checker *c, vyre_role role, uint64_t limit) {
             continue;
         }
         const uint64_t before = total;
-        total += (uint64_t)c->value[decl] * vyre_type_size((vyre_type)node->type);
+        total += c->value[decl] * vyre_type_size((vyre_type)node->type);
         if (before <= limit && total > limit) {
             vyre_checker_error(c, "V245", decl_place(c, decl), "use smaller arrays or a buffer",
                                "%s arrays take more than %llu bytes", vyre_role_name(role),
@@ -357,16 +340,15 @@ static void check_workgroup(vyre_checker *c) {
 static void check_clause(vyre_checker *c) {
     const vyre_program_view *p = c->p;
     for (uint32_t i = 0; i < 3 && p->clause_kind != VYRE_CLAUSE_NONE; i++) {
-        int64_t value;
+        uint64_t value;
         if (p->clause[i] == VYRE_NONE) {
             continue;
         }
-        const char *what = p->clause_kind == VYRE_CLAUSE_GRID ? "a grid" : "a number of elements";
-        if (check_exact(c, vyre_tree_begin(p, p->clause[i]), p->clause[i] + 1, what) &&
-            vyre_checker_constant(c, p->clause[i], &value) && (value < 0 || value > UINT32_MAX)) {
-            vyre_checker_error(c, "V245", vyre_program_expr_place(c->program, p->clause[i]),
-                               "use a number from 0 to 4294967295", "%s can't be %lld", what,
-                               (long long)value);
+        const char *what =
+            p->clause_kind == VYRE_CLAUSE_GRID ? "the grid" : "the number of elements";
+        const vyre_expr first = vyre_tree_begin(p, p->clause[i]);
+        if (check_exact(c, first, p->clause[i] + 1, what)) {
+            (void)evaluate_size(c, first, p->clause[i], what, &value);
         }
     }
     const uint32_t active =

@@ -106,11 +106,11 @@ static bool check_agreement(vyre_checker *c, vyre_expr at, const vyre_expr_info 
 void vyre_check_index(vyre_checker *c, vyre_decl decl, vyre_expr index) {
     int64_t value;
     if (!c->bad_expr[index] && c->known[decl] && vyre_checker_constant(c, index, &value) &&
-        value >= c->value[decl]) {
-        vyre_checker_warn(c, "V036", vyre_program_expr_place(c->program, index),
-                          "use an index below the size",
-                          "element %lld of `%s`, which has %lld: loads give 0, stores do nothing",
-                          (long long)value, c->p->decls[decl].name, (long long)c->value[decl]);
+        (value < 0 || (uint64_t)value >= c->value[decl])) {
+        vyre_checker_warn(
+            c, "V036", vyre_program_expr_place(c->program, index), "use an index below the size",
+            "element %lld of `%s`, which has %llu: loads give 0, stores do nothing",
+            (long long)value, c->p->decls[decl].name, (unsigned long long)c->value[decl]);
     }
 }
 

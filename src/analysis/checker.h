@@ -23,9 +23,10 @@ typedef struct vyre_checker {
     bool *bad_decl;   /* per declaration */
     uint16_t *height; /* per expression */
 
-    /* Constants, where known. */
-    bool *known;    /* per declaration: size of memory, or value of a const */
-    int64_t *value; /* per declaration */
+    /* Constants, where known; per declaration. */
+    bool *known;
+    uint64_t *value;  /* memory: its size; const: the bits of its value */
+    uint32_t *weight; /* const: expressions with all consts expanded; saturates */
 
     vyre_intern names;
     VYRE_VEC(bool) visible; /* per name */
@@ -45,7 +46,7 @@ uint32_t vyre_checker_name(vyre_checker *c, const char *name);
 
 /* check_decls.c: names, sizes, consts, params, clauses. */
 void vyre_check_decls(vyre_checker *c);
-/* The value of an integer constant: literals, consts and arithmetic. */
+/* The value of an integer expression of literals and consts. */
 bool vyre_checker_constant(const vyre_checker *c, vyre_expr root, int64_t *out);
 
 /* check_types.c: the expressions [first, end), operands before users. */

@@ -63,7 +63,7 @@ static void infer(vyre_parser *p, vyre_node *n) {
     vyre_node_group(n, &first, &end);
     for (uint32_t i = first; i < end && i < n->kid_count; i++) {
         const vyre_node *kid = &p->nodes.data[p->kids.data[n->first_kid + i]];
-        if (kid->type != VYRE_VOID && (n->group == VYRE_VOID || n->group == VYRE_UNKNOWN)) {
+        if (n->group == VYRE_VOID || kid->type == VYRE_UNKNOWN) {
             n->group = kid->type;
         }
         n->fraction = n->fraction || kid->fraction;

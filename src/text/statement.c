@@ -41,8 +41,9 @@ static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbol
     if (depth > VYRE_LIMIT_NESTING) {
         vyre_parser_error(p, "V018", p->at - 1, p->at - 1, "move the inner part to a function",
                           "statements are nested more than %d deep", VYRE_LIMIT_NESTING);
-        p->at = p->tokens[p->at - 1].value + 1;
+        p->at--;
         vyre_parser_leave(p, symbols);
+        vyre_parser_skip(p);
         return;
     }
     vyre_open list = {.op = op, .ends = ends, .symbols = symbols, .depth = depth};

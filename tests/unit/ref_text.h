@@ -4,6 +4,7 @@
 
 #include "backend/ref/ref.h"
 #include "harness/test.h"
+#include "vyre/check.h"
 #include "vyre/text.h"
 
 /* count 0: a param, whose bits are at `data` as uint64_t. A list ends with name NULL. */
@@ -56,10 +57,13 @@ static inline vyre_status ref_run(const char *text, vyre_ref_args args, const re
 }
 
 /* Runs the program in every order, and in the random one with several seeds, always from the same
- * bytes; all must leave the same bytes. Looks for races, too, and wants none. */
+ * bytes; all must leave the same bytes. The program must pass the check and have no races. */
 static inline void ref_run_all(const char *text, vyre_ref_args args, const ref_buffer *buffers) {
     static uint8_t before[16][1 << 16], after[16][1 << 16];
     vyre_program *program = ref_parse(text);
+    vyre_diag item = {0};
+    vyre_diag_list diags = {.items = &item, .capacity = 1};
+    REQUIRE_OK(vyre_check(program, NULL, &diags), &item);
     size_t sizes[16] = {0};
     uint32_t count = 0;
     for (; buffers[count].name; count++) {

@@ -134,7 +134,8 @@ static vyre_status run_everything(const vyre_allocator *a, void *user) {
     static uint32_t x[64], r[64];
     static const char text[] =
         "program all workgroup(8) {\n"
-        "  inout x : u32[]; out r : u32[]; scratch s : u32[]; workgroup w : u32[8]; private p : "
+        "  inout x : u32[]; inout r : u32[]; scratch s : u32[64]; workgroup w : u32[8]; private p "
+        ": "
         "u32[4];\n"
         "  fn f(v : u32) -> u32 { return v + 1; }\n"
         "  async_load(x, p, 0, 16, \"a\");\n"

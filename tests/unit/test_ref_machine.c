@@ -5,7 +5,7 @@
 TEST(ids_of_a_grid_of_three_dimensions) {
     static uint32_t got[7 * 120];
     static const char text[] = "program ids workgroup(2, 3, 1) {\n"
-                               "  out r : u32[];\n"
+                               "  inout r : u32[];\n"
                                "  let n = global_id.x + global_size.x * (global_id.y + "
                                "global_size.y * global_id.z);\n"
                                "  r[n * 7] = local_id.x + 10 * local_id.y + 100 * local_id.z;\n"
@@ -39,7 +39,7 @@ TEST(ids_of_a_grid_of_three_dimensions) {
 TEST(control_flow) {
     static uint32_t got[16];
     static const char text[] = "program flow workgroup(4) {\n"
-                               "  out r : u32[];\n"
+                               "  inout r : u32[];\n"
                                "  const base : u32 = 4;\n"
                                "  const twice = base * 2;\n"
                                "  let me = global_id.x;\n"
@@ -83,7 +83,7 @@ TEST(counted_loops_at_the_edges) {
     static uint32_t got[6];
     uint64_t zero = 0, top = 0xffffffff;
     static const char text[] = "program edges workgroup(1) {\n"
-                               "  out r : u32[];\n"
+                               "  inout r : u32[];\n"
                                "  param none : u32; param top : u32;\n"
                                "  for (i in 0 .. 5 step none) { r[0] = r[0] + 1; }\n"
                                "  for (i in 5 .. 5) { r[1] = r[1] + 1; }\n"
@@ -104,7 +104,7 @@ TEST(workgroup_memory_and_barriers_in_loops) {
     static uint32_t in[8 * 64], got[8];
     static const char text[] =
         "program sums workgroup(64) {\n"
-        "  in x : u32[]; out r : u32[];\n"
+        "  in x : u32[]; inout r : u32[];\n"
         "  workgroup part : u32[64];\n"
         "  part[local_id.x] = x[global_id.x] + part[local_id.x];\n"
         "  barrier;\n"
@@ -135,7 +135,7 @@ TEST(grid_barriers_at_every_nesting_keep_all_state) {
     static uint32_t ring[2 * LANES], got[3 * LANES], rounds[1] = {5};
     static const char text[] =
         "program ring workgroup(8) {\n"
-        "  inout ring : u32[]; out r : u32[]; in rounds : u32[];\n"
+        "  inout ring : u32[]; inout r : u32[]; in rounds : u32[];\n"
         "  workgroup mine : u32[8];\n"
         "  private kept : u32[5];\n"
         "  fn turn(at : u32, value : u32) -> u32 {\n"
@@ -175,7 +175,7 @@ TEST(grid_barriers_at_every_nesting_keep_all_state) {
 TEST(lanes_that_ended_count_as_arrived) {
     static uint32_t got[64], flags[64];
     static const char text[] = "program early workgroup(8) {\n"
-                               "  out r : u32[]; inout f : u32[];\n"
+                               "  inout r : u32[]; inout f : u32[];\n"
                                "  if (global_id.x % 3 == 0) { exit; }\n"
                                "  if (group_id.x == 2) { exit; }\n"
                                "  f[global_id.x] = global_id.x;\n"
@@ -196,7 +196,7 @@ TEST(lanes_that_ended_count_as_arrived) {
 TEST(functions_nest_and_may_have_no_result) {
     static uint32_t got[8];
     static const char text[] = "program calls workgroup(4) {\n"
-                               "  out r : u32[];\n"
+                               "  inout r : u32[];\n"
                                "  fn twice(a : u32) -> u32 { return a + a; }\n"
                                "  fn put(at : u32, a : u32) {\n"
                                "    a = twice(twice(a));\n"
@@ -217,7 +217,7 @@ TEST(workgroup_and_private_memory_start_as_zeros_for_each_group) {
     static const char text[] =
         "program fresh workgroup(4) {\n"
         "  const n = 2 + 2;\n"
-        "  out r : u32[]; workgroup w : u32[n * 2 - 4]; private p : i16[n];\n"
+        "  inout r : u32[]; workgroup w : u32[n * 2 - 4]; private p : i16[n];\n"
         "  r[global_id.x] = w[local_id.x] + u32(p[local_id.x]);\n"
         "  w[local_id.x] = 7; p[local_id.x] = -1;\n"
         "  r[global_id.x] = r[global_id.x] + len(w) * 10 + len(p);\n"

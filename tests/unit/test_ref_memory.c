@@ -5,7 +5,7 @@ TEST(out_of_bounds_reads_zero_and_writes_nothing) {
     static uint32_t r[4 + 8] = {1, 2, 3, 4, 5, 6, 7, 8}, got[8];
     static const char text[] =
         "program bounds workgroup(1) {\n"
-        "  inout b : u32[4]; out r : u32[]; workgroup w : f32[3]; private p : "
+        "  inout b : u32[4]; inout r : u32[]; workgroup w : f32[3]; private p : "
         "i64[2];\n"
         "  r[0] = b[4] + b[0xffffffff]; b[4] = 9; b[0xffffffff] = 9;\n"
         "  r[1] = atomic_add(b[4], 1); r[2] = atomic_exchange(b[1000000], 5);\n"
@@ -17,7 +17,7 @@ TEST(out_of_bounds_reads_zero_and_writes_nothing) {
     ref_run_all(text, (vyre_ref_args){0}, (ref_buffer[]){{"b", r, 4}, BUFFER("r", got), {0}});
     CHECK(memcmp(got, want, sizeof want) == 0);
     CHECK_EQ(r[4], 5); /* the memory after the buffer */
-    ref_run_all("program empty workgroup(4) { in b : u32[]; out r : u32[];\n"
+    ref_run_all("program empty workgroup(4) { in b : u32[]; inout r : u32[];\n"
                 "  r[global_id.x] = b[global_id.x] + len(b) + 1; }\n",
                 (vyre_ref_args){0}, (ref_buffer[]){BUFFER("r", got), {0}});
     CHECK_EQ(got[0], 1);
@@ -101,7 +101,7 @@ TEST(async_copies) {
     static uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const char text[] =
         "program copies workgroup(1) {\n"
-        "  inout s : u32[]; out r : u32[]; inout b : u8[]; private p : u32[4]; workgroup w : "
+        "  inout s : u32[]; inout r : u32[]; inout b : u8[]; private p : u32[4]; workgroup w : "
         "u32[2];\n"
         "  async_load(s, p, 24, 16, \"tail\");\n"
         "  grid_sync;\n"
@@ -130,7 +130,7 @@ TEST(collectives_on_one_rank) {
     static uint32_t x[16], y[12], z[20], seen[16];
     static const char text[] =
         "program ranks workgroup(4) {\n"
-        "  inout x : u32[]; out y : u32[]; out z : u32[]; out seen : u32[];\n"
+        "  inout x : u32[]; inout y : u32[]; inout z : u32[]; inout seen : u32[];\n"
         "  x[global_id.x] = global_id.x + 1;\n"
         "  all_reduce(x, sum);\n"
         "  seen[global_id.x] = x[15 - global_id.x];\n" /* a barrier was before */

@@ -51,6 +51,11 @@ static const verdict verdicts[] = {
      8,
      0,
      {3, 5}}, /* a workgroup barrier ends no interval of a buffer */
+    {"if (group_id.x == 0) { x[global_id.x + 32] = x[7];\nbarrier;\nif (local_id.x == 0) { x[7] = "
+     "1; } }",
+     1,
+     0,
+     {3, 5}}, /* the first reader writes; the second is the other lane */
     /* Async copies read at begin and write at wait. */
     {"async_store(y, x, 4, 8, \"t\");\nasync_wait(\"t\");", 2, 2, {4, 4}},
     {"x[global_id.x] = 1;\nasync_load(x, q, 0, 16, \"t\");\nasync_wait(\"t\");", 4, 0, {3, 4}},

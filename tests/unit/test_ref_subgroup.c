@@ -9,7 +9,7 @@ enum { LANES = 72 }; /* of a group: two whole subgroups and one of 8 */
 TEST(ballot_and_shuffle) {
     static uint32_t r[2 * LANES * 4];
     static const char text[] = "program votes workgroup(72) {\n"
-                               "  out r : u32[];\n"
+                               "  inout r : u32[];\n"
                                "  let me = local_id.x;\n"
                                "  if (me % 5 == 0) { exit; }\n"
                                "  let b = subgroup_ballot(me % 2 == 1);\n"
@@ -61,7 +61,7 @@ static entry combined(char op, const entry *lanes, uint32_t place, uint32_t stri
 TEST(float_reductions_combine_as_a_tree) {
     static float x[LANES], r[LANES * 4];
     static const char text[] = "program trees workgroup(72) {\n"
-                               "  in x : f32[]; out r : f32[];\n"
+                               "  in x : f32[]; inout r : f32[];\n"
                                "  let me = local_id.x;\n"
                                "  if (me == 0 || me % 7 == 3) { exit; }\n"
                                "  r[me * 4] = subgroup_add(x[me]);\n"
@@ -123,7 +123,7 @@ TEST(integer_reductions_of_every_type) {
             }
         }
         snprintf(text, sizeof text,
-                 "program r workgroup(40) { in x : %s[]; out r : %s[];\n"
+                 "program r workgroup(40) { in x : %s[]; inout r : %s[];\n"
                  "  let me = local_id.x; if (me == 35) { exit; } let v = x[me];\n"
                  "  let a = subgroup_add(v); let b = subgroup_mul(v); let c = subgroup_min(v);\n"
                  "  let d = subgroup_max(v); let e = subgroup_and(v); let f = subgroup_or(v);\n"
@@ -144,7 +144,7 @@ TEST(integer_reductions_of_every_type) {
 TEST(subgroups_between_barriers) {
     static double r[64];
     static const char text[] = "program mix workgroup(64) {\n"
-                               "  out r : f64[]; workgroup w : f64[2];\n"
+                               "  inout r : f64[]; workgroup w : f64[2];\n"
                                "  let total = 0.0d;\n"
                                "  for (k in 0 .. 3) {\n"
                                "    let s = subgroup_add(f64(local_id.x + k));\n"

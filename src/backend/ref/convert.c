@@ -30,13 +30,12 @@ static uint32_t round_to(format f, bool negative, uint64_t m, int e) {
     uint64_t units;
     if (unit <= e) {
         units = m << (e - unit);
-    } else if (unit - e > 64) {
-        units = 0;
+    } else if (unit - e >= 64) {
+        units = 0; /* far below half a unit: only numbers of 53 bits come here */
     } else {
         int drop = unit - e;
-        units = drop == 64 ? 0 : m >> drop;
-        uint64_t rest = drop == 64 ? m : m & ((UINT64_C(1) << drop) - 1);
-        uint64_t tie = UINT64_C(1) << (drop - 1);
+        uint64_t rest = m & ((UINT64_C(1) << drop) - 1), tie = UINT64_C(1) << (drop - 1);
+        units = m >> drop;
         units += rest > tie || (rest == tie && (units & 1));
     }
     /* A carry out of the mantissa adds one to the exponent field, which is what it should do. A

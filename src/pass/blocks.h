@@ -1,0 +1,49 @@
+/* The uniform control flow of a program at the level of grid barriers.
+ *
+ * Everything that holds no grid barrier stays as it is: a range of statements. Constructs that hold
+ * one are lifted: their conditions become branches between blocks. Each statement is in exactly one
+ * block; nothing is replicated or peeled (a branch condition may be evaluated at the end of several
+ * blocks). */
+#ifndef VYRE_SRC_PASS_BLOCKS_H
+#define VYRE_SRC_PASS_BLOCKS_H
+
+#include "base/alloc.h"
+#include "vyre/ir.h"
+
+typedef enum vyre_item_kind {
+    VYRE_ITEM_RANGE,    /* statements [begin, end), complete constructs */
+    VYRE_ITEM_FOR_INIT, /* `begin` is a lifted FOR: evaluate its bounds, set its variable */
+    VYRE_ITEM_FOR_STEP  /* advance its variable */
+} vyre_item_kind;
+
+typedef struct vyre_item {
+    uint8_t kind;
+    vyre_stmt begin, end;
+    uint32_t next; /* next item of the block, or VYRE_NONE */
+} vyre_item;
+
+typedef enum vyre_exit_kind { VYRE_EXIT_NEXT, VYRE_EXIT_BRANCH, VYRE_EXIT_END } vyre_exit_kind;
+
+typedef struct vyre_block {
+    uint32_t first, last; /* items, or VYRE_NONE */
+    uint8_t exit;         /* vyre_exit_kind */
+    vyre_stmt condition;  /* BRANCH: the IF, WHILE or FOR */
+    uint32_t next, otherwise;
+    vyre_stmt sync; /* a grid barrier behind the block, or VYRE_NONE */
+    uint32_t preds; /* number of edges that lead here, the start counts as one */
+} vyre_block;
+
+typedef struct vyre_blocks {
+    VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
+    VYRE_VEC(vyre_item) items;
+    uint32_t *loop_of; /* per statement: number of the lifted FOR, or VYRE_NONE */
+    uint32_t loop_count;
+    uint32_t stmt_count;
+} vyre_blocks;
+
+/* The program has no calls. */
+vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
+                             const vyre_allocator *a);
+void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a);
+
+#endif

@@ -1,0 +1,239 @@
+/* Fission at grid scope: a program with grid barriers becomes a module.
+ *
+ *     inline calls -> lower collectives -> blocks -> what is alive and where -> a segment per block
+ *
+ * Steps are the reachable blocks in order, so names and order are the same in every process. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "pass/inline.h"
+#include "pass/lower_collective.h"
+#include "pass/module.h"
+#include "pass/segment.h"
+
+/* A name that no declaration or variable of the program has. */
+static void choose_name(const vyre_program_view *p, const char *base, char *out, size_t size) {
+    (void)snprintf(out, size, "%s", base);
+    for (uint32_t suffix = 2;; suffix++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < p->decl_count && !taken; i++) {
+            taken = strcmp(p->decls[i].name, out) == 0;
+        }
+        for (uint32_t i = 0; i < p->var_count && !taken; i++) {
+            taken = strcmp(p->vars[i].name, out) == 0;
+        }
+        if (!taken) {
+            return;
+        }
+        (void)snprintf(out, size, "%s_%lu", base, (unsigned long)suffix);
+    }
+}
+
+static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
+    choose_name(p, "_lane", names->lane, sizeof names->lane);
+    choose_name(p, "_grid", names->grid, sizeof names->grid);
+    choose_name(p, "_lanes", names->lanes, sizeof names->lanes);
+    choose_name(p, "_phase", names->phase, sizeof names->phase);
+    choose_name(p, "_tick", names->tick, sizeof names->tick);
+}
+
+static uint32_t count_reachable(const vyre_blocks *blocks) {
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < blocks->list.count; b++) {
+        count += blocks->list.data[b].preds > 0;
+    }
+    return count;
+}
+
+/* Step numbers of blocks: reachable ones in order. */
+static void number_steps(const vyre_blocks *blocks, uint32_t *step_of) {
+    uint32_t next = 0;
+    for (uint32_t b = 0; b < blocks->list.count; b++) {
+        step_of[b] = blocks->list.data[b].preds > 0 ? next++ : VYRE_NONE;
+    }
+}
+
+static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
+                               const vyre_carry_plan *plan, const uint32_t *step_of,
+                               vyre_diag *diag) {
+    for (uint32_t b = 0; b < blocks->list.count; b++) {
+        const vyre_block *block = &blocks->list.data[b];
+        if (step_of[b] == VYRE_NONE) {
+            continue;
+        }
+        vyre_step *step = &m->steps[step_of[b]];
+        vyre_program *segment = NULL;
+        vyre_status status =
+            vyre_segment_build(m->source, plan, &m->names, b, m->view.segment_count, &m->allocator,
+                               &segment, &step->flips, diag);
+        if (status != VYRE_OK) {
+            return status;
+        }
+        step->segment = VYRE_NONE;
+        if (segment) {
+            step->segment = m->view.segment_count;
+            m->segments[m->view.segment_count++] = segment;
+        }
+        step->kind = block->exit == VYRE_EXIT_NEXT     ? VYRE_STEP_NEXT
+                     : block->exit == VYRE_EXIT_BRANCH ? VYRE_STEP_BRANCH
+                                                       : VYRE_STEP_END;
+        step->next = block->exit == VYRE_EXIT_END ? VYRE_NONE : step_of[block->next];
+        step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
+        step->sync = block->sync != VYRE_NONE;
+        vyre_stmt at = step->sync ? block->sync : block->condition;
+        step->place = vyre_program_stmt_place(m->source, at);
+        m->view.sync_points += step->sync;
+    }
+    return VYRE_OK;
+}
+
+static const char *carry_name(const vyre_program_view *p, const vyre_carry_plan *plan, uint32_t e) {
+    uint32_t decls = vyre_entity_of_decl(plan, 0);
+    if (e < p->var_count) {
+        return p->vars[e].name;
+    }
+    if (e >= decls) {
+        return p->decls[e - decls].name;
+    }
+    static const char *const hidden[] = {"(end of a loop)", "(step of a loop)", "(trip of a loop)"};
+    return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
+}
+
+/* The list of carries, and for each step those alive behind it. */
+static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
+                                const vyre_carry_plan *plan, const uint32_t *step_of) {
+    const vyre_program_view *p = plan->p;
+    const vyre_allocator *a = &m->allocator;
+    bool ended = plan->ended_slot != VYRE_NONE;
+    uint32_t *number = vyre_alloc(a, plan->entity_count, sizeof *number);
+    uint32_t count = 0;
+    for (uint32_t e = 0; number && e < plan->entity_count; e++) {
+        number[e] = plan->entities[e].carried ? count++ : VYRE_NONE;
+    }
+    m->view.carry_count = count + ended;
+    m->carries = vyre_alloc_zeroed(a, m->view.carry_count, sizeof *m->carries);
+    m->live_first = vyre_alloc_zeroed(a, (size_t)m->view.step_count + 1, sizeof *m->live_first);
+    VYRE_VEC(uint32_t) live = {0};
+    bool ok = number && m->carries && m->live_first;
+    uint32_t decls = vyre_entity_of_decl(plan, 0);
+    for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
+        const vyre_entity *entity = &plan->entities[e];
+        if (entity->carried) {
+            m->carries[number[e]] =
+                (vyre_carry){.name = carry_name(p, plan, e),
+                             .kind = (vyre_carry_kind)entity->kind,
+                             .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
+                             .slot = entity->slot,
+                             .place = e < p->var_count ? vyre_program_var_place(m->source, e)
+                                      : e >= decls ? vyre_program_decl_place(m->source, e - decls)
+                                                   : (vyre_place){0}};
+        }
+    }
+    if (ok && ended) {
+        m->carries[count] = (vyre_carry){.name = "(lanes that ended)",
+                                         .kind = VYRE_CARRY_ENDED,
+                                         .words = 1,
+                                         .slot = plan->ended_slot};
+    }
+    for (uint32_t b = 0; ok && b < blocks->list.count; b++) {
+        if (step_of[b] == VYRE_NONE) {
+            continue;
+        }
+        m->live_first[step_of[b]] = live.count;
+        for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
+            if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
+                ok = vyre_vec_push(a, &live, number[e]);
+            }
+        }
+        if (ok && ended && blocks->list.data[b].exit != VYRE_EXIT_END) {
+            ok = vyre_vec_push(a, &live, count);
+        }
+        m->live_first[step_of[b] + 1] = live.count;
+    }
+    if (ok) {
+        m->live = vyre_alloc(a, live.count, sizeof *m->live);
+        m->live_count = live.count;
+        ok = m->live != NULL;
+        if (ok && live.count > 0) {
+            memcpy(m->live, live.data, live.count * sizeof *m->live);
+        }
+    }
+    vyre_vec_free(a, &live);
+    vyre_free(a, number, plan->entity_count, sizeof *number);
+    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+}
+
+static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
+                        vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    m->view.step_count = count_reachable(blocks);
+    m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
+    m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
+    uint32_t *step_of = vyre_alloc(a, blocks->list.count, sizeof *step_of);
+    vyre_status status = VYRE_OUT_OF_MEMORY;
+    if (m->steps && m->segments && step_of) {
+        number_steps(blocks, step_of);
+        status = build_steps(m, blocks, plan, step_of, diag);
+        if (status == VYRE_OK && list_carries(m, blocks, plan, step_of) != VYRE_OK) {
+            status = vyre_fail_memory(diag, "splitting");
+        }
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
+    }
+    vyre_free(a, step_of, blocks->list.count, sizeof *step_of);
+    m->view.source = m->source;
+    m->view.segments = (const vyre_program *const *)m->segments;
+    m->view.steps = m->steps;
+    m->view.carries = m->carries;
+    m->view.lane_words = plan->lane_words;
+    m->view.grid_words = 1 + 2 * plan->area_words;
+    m->view.group_words = plan->group_words;
+    return status;
+}
+
+/* Takes over the reference to `source`. */
+static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
+                                 vyre_module **out_module, vyre_diag *diag) {
+    vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
+    if (!m) {
+        vyre_program_release(source);
+        return vyre_fail_memory(diag, "splitting");
+    }
+    m->allocator = *a;
+    atomic_init(&m->references, 1);
+    m->source = source;
+    const vyre_program_view *p = vyre_program_get(source);
+    choose_names(p, &m->names);
+    vyre_blocks blocks;
+    vyre_status status = vyre_blocks_init(&blocks, p, a);
+    if (status == VYRE_OK) {
+        vyre_carry_plan plan;
+        status = vyre_carry_init(&plan, source, &blocks, a, diag);
+        if (status == VYRE_OK) {
+            status = fill(m, &blocks, &plan, diag);
+            vyre_carry_finish(&plan, a);
+        }
+        vyre_blocks_finish(&blocks, a);
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
+    }
+    if (status != VYRE_OK) {
+        vyre_module_release(m);
+        return status;
+    }
+    *out_module = m;
+    return VYRE_OK;
+}
+
+vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
+                       vyre_module **out_module, vyre_diag *diag) {
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    vyre_program *inlined = NULL, *lowered = NULL;
+    vyre_status status = vyre_inline(program, &a, &inlined, diag);
+    if (status == VYRE_OK) {
+        status = vyre_lower_collective(inlined, &a, &lowered, diag);
+        vyre_program_release(inlined);
+    }
+    return status == VYRE_OK ? split_inlined(lowered, &a, out_module, diag) : status;
+}

@@ -1,0 +1,452 @@
+/* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
+#include "harness/test.h"
+#include "vyre/backend.h"
+#include "vyre/dispatch.h"
+
+static vyre_device *open_device(const char *uri, const vyre_allocator *a) {
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
+    return device;
+}
+
+static vyre_builder *begin(const char *name, uint32_t lanes) {
+    vyre_builder *b = NULL;
+    REQUIRE_OK(vyre_builder_create(NULL, name, &b), NULL);
+    vyre_build_workgroup(b, lanes, 1, 1);
+    return b;
+}
+
+static vyre_program *finish(vyre_builder *b) {
+    vyre_program *p = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_builder_finish(b, &p, &diag), &diag);
+    vyre_builder_destroy(b);
+    return p;
+}
+
+static vyre_expr op(vyre_builder *b, vyre_expr_op o, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(b, o, x, y, VYRE_NONE);
+}
+
+static vyre_expr global_id(vyre_builder *b) {
+    return vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, 0);
+}
+
+/* y[i] = a * x[i] + y[i] */
+static vyre_program *saxpy(void) {
+    vyre_builder *b = begin("saxpy", 4);
+    vyre_decl x = vyre_build_memory(b, VYRE_IN, "x", VYRE_F32, VYRE_NONE);
+    vyre_decl y = vyre_build_memory(b, VYRE_INOUT, "y", VYRE_F32, vyre_build_len(b, x));
+    vyre_decl a = vyre_build_param(b, "a", VYRE_F32, vyre_build_f32(b, 2.0f));
+    vyre_expr i = global_id(b);
+    vyre_build_if(b, op(b, VYRE_EXPR_LT, i, vyre_build_len(b, y)));
+    vyre_build_store(b, y, i,
+                     op(b, VYRE_EXPR_ADD,
+                        op(b, VYRE_EXPR_MUL, vyre_build_ref(b, a), vyre_build_load(b, x, i)),
+                        vyre_build_load(b, y, i)));
+    vyre_build_end(b);
+    return finish(b);
+}
+
+/* value[0] = min(value[0] + 1, limit), and a word of scratch that must start as zero. */
+static vyre_program *climb(uint32_t limit) {
+    vyre_builder *b = begin("climb", 1);
+    vyre_decl value = vyre_build_memory(b, VYRE_INOUT, "value", VYRE_U32, vyre_build_size(b, 2));
+    vyre_decl seen = vyre_build_memory(b, VYRE_SCRATCH, "seen", VYRE_U32, vyre_build_size(b, 1));
+    vyre_build_grid(b, vyre_build_size(b, 1), VYRE_NONE, VYRE_NONE);
+    vyre_expr zero = vyre_build_u32(b, 0), one = vyre_build_u32(b, 1);
+    vyre_build_store(b, seen, zero, op(b, VYRE_EXPR_ADD, vyre_build_load(b, seen, zero), one));
+    vyre_build_store(b, value, one, vyre_build_load(b, seen, zero));
+    vyre_build_store(b, value, zero,
+                     op(b, VYRE_EXPR_MIN,
+                        op(b, VYRE_EXPR_ADD, vyre_build_load(b, value, zero), one),
+                        vyre_build_u32(b, limit)));
+    return finish(b);
+}
+
+/* Every lane adds to total; after the grid barrier each sees the sum of all. */
+static vyre_program *counter(void) {
+    vyre_builder *b = begin("counter", 4);
+    vyre_decl total = vyre_build_memory(b, VYRE_SCRATCH, "total", VYRE_U32, vyre_build_size(b, 1));
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 12));
+    vyre_expr i = global_id(b);
+    vyre_build_atomic(b, NULL, VYRE_ATOMIC_ADD, total, vyre_build_u32(b, 0), VYRE_NONE,
+                      op(b, VYRE_EXPR_ADD, i, vyre_build_u32(b, 1)), VYRE_SEQ_CST);
+    vyre_build_grid_sync(b);
+    vyre_build_store(b, o, i,
+                     op(b, VYRE_EXPR_ADD, vyre_build_load(b, total, vyre_build_u32(b, 0)), i));
+    return finish(b);
+}
+
+/* o[0] = 1, then each lane does what `last` says. */
+static vyre_program *hostile(vyre_stmt_op last) {
+    vyre_builder *b = begin("hostile", 1);
+    vyre_decl o = vyre_build_memory(b, VYRE_INOUT, "o", VYRE_U32, vyre_build_size(b, 1));
+    vyre_build_grid(b, vyre_build_size(b, 2), VYRE_NONE, VYRE_NONE);
+    vyre_build_store(b, o, vyre_build_u32(b, 0), vyre_build_u32(b, 1));
+    if (last == VYRE_STMT_TRAP) {
+        vyre_build_trap(b, "broken", vyre_build_u32(b, 7));
+    } else {
+        vyre_build_while(b, vyre_build_bool(b, true));
+        vyre_build_end(b);
+    }
+    return finish(b);
+}
+
+static uint32_t word(const vyre_output *output, uint32_t index) {
+    uint32_t value = 0xdeadbeef;
+    if ((index + 1) * sizeof value <= output->size) {
+        memcpy(&value, (const char *)output->data + index * sizeof value, sizeof value);
+    }
+    return value;
+}
+
+TEST(saxpy_gives_its_outputs_and_reuses_slots) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = saxpy();
+    const float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {10, 20, 30, 40, 50, 60};
+    vyre_input in[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_output out = {0};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, in, 2, &out, 1, NULL, &report, &diag), &diag);
+    REQUIRE(out.size == sizeof y);
+    for (int i = 0; i < 6; i++) {
+        CHECK(((float *)out.data)[i] == 2 * x[i] + y[i]);
+    }
+    CHECK_EQ(report.grid[0], 2);
+    CHECK_EQ(report.grid_from, 1);
+    CHECK_EQ(report.passes, 1);
+    CHECK(!report.converged && !report.was_split);
+    CHECK_EQ(report.stats.launches, 1);
+    CHECK_EQ(report.stats.bytes_in, sizeof x + sizeof y);
+    CHECK_EQ(report.stats.bytes_out, sizeof y);
+    CHECK(report.stats.steps > 0);
+    CHECK(report.times.total >= report.times.run);
+    /* 6.5 slot replacement: what fits keeps its address, also when it is shorter. */
+    void *first = out.data;
+    vyre_setting a = {"a", VYRE_F32, 0x3f800000};
+    vyre_dispatch_options o = {.settings = &a, .setting_count = 1, .path = VYRE_PATH_RESIDENT};
+    in[0].size = in[1].size = 3 * sizeof(float);
+    REQUIRE_OK(vyre_dispatch(device, p, in, 2, &out, 1, &o, NULL, &diag), &diag);
+    CHECK(out.data == first);
+    CHECK_EQ(out.size, 12);
+    CHECK_EQ(out.capacity, sizeof y);
+    CHECK(((float *)out.data)[2] == 33);
+    o.in_place = true;
+    in[0].size = in[1].size = sizeof x;
+    REQUIRE_OK(vyre_dispatch(device, p, in, 2, &out, 1, &o, NULL, &diag), &diag);
+    CHECK(out.data == first);
+    CHECK(((float *)out.data)[5] == 66);
+    /* Nothing in, nothing out. */
+    in[0].size = in[1].size = 0;
+    REQUIRE_OK(vyre_dispatch(device, p, in, 2, &out, 1, NULL, &report, &diag), &diag);
+    CHECK_EQ(out.size, 0);
+    CHECK_EQ(report.stats.launches, 0);
+    vyre_output_finish(&out, NULL);
+    CHECK(out.data == NULL && out.capacity == 0);
+    vyre_output_finish(NULL, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(a_grid_barrier_runs_natively) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = counter();
+    for (int order = VYRE_ORDER_FORWARD; order <= VYRE_ORDER_INTERLEAVED; order++) {
+        vyre_output out = {0};
+        vyre_dispatch_options o = {.order = (vyre_order)order, .order_seed = 5};
+        vyre_diag diag = {0};
+        REQUIRE_OK(vyre_dispatch(device, p, NULL, 0, &out, 1, &o, NULL, &diag), &diag);
+        for (uint32_t i = 0; i < 12; i++) {
+            CHECK_EQ(word(&out, i), 78 + i);
+        }
+        vyre_output_finish(&out, NULL);
+    }
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(another_workgroup_gives_the_same_bytes) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = saxpy();
+    const float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {10, 20, 30, 40, 50, 60};
+    vyre_input in[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_output out = {0};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    vyre_dispatch_options o = {.workgroup = {2, 1, 1}};
+    REQUIRE_OK(vyre_dispatch(device, p, in, 2, &out, 1, &o, &report, &diag), &diag);
+    CHECK_EQ(report.grid[0], 3);
+    for (int i = 0; i < 6; i++) {
+        CHECK(((float *)out.data)[i] == 2 * x[i] + y[i]);
+    }
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+static vyre_dispatch_report run_climb(const char *uri, uint32_t start, uint32_t limit,
+                                      uint32_t iterations, uint32_t *result) {
+    vyre_device *device = open_device(uri, NULL);
+    vyre_program *p = climb(limit);
+    uint32_t value[2] = {start, 1};
+    vyre_input in = {value, sizeof value};
+    vyre_output out = {0};
+    vyre_dispatch_options o = {.has_iterations = true, .iterations = iterations};
+    vyre_dispatch_report report = {0};
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
+    *result = word(&out, 0);
+    CHECK_EQ(word(&out, 1), 1); /* scratch starts afresh in each pass */
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+    return report;
+}
+
+TEST(a_fixpoint_ends_with_the_pass_that_changes_nothing) {
+    struct {
+        uint32_t start, limit, iterations, passes, result;
+        bool converged;
+    } cases[] = {
+        {0, 3, 10, 4, 3, true}, {0, 3, 4, 4, 3, true},  {0, 3, 3, 3, 3, false},
+        {0, 3, 1, 1, 1, false}, {3, 3, 10, 1, 3, true}, {3, 3, 1, 1, 3, true},
+        {7, 3, 10, 2, 3, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t result = 0;
+        vyre_dispatch_report report =
+            run_climb("ref", cases[i].start, cases[i].limit, cases[i].iterations, &result);
+        CHECK_EQ(report.passes, cases[i].passes);
+        CHECK_EQ(report.converged, cases[i].converged);
+        CHECK_EQ(result, cases[i].result);
+        CHECK_EQ(report.stats.launches, cases[i].passes);
+        CHECK_EQ(report.stats.bytes_in, 8);
+        CHECK_EQ(report.stats.bytes_out, 8);
+    }
+}
+
+TEST(bad_options_are_refused_before_anything_runs) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = climb(3);
+    uint32_t value[2] = {0, 0};
+    vyre_input in = {value, sizeof value};
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    vyre_dispatch_options zero = {.has_iterations = true};
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &zero, NULL, &diag),
+                 VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_HAS(diag.message, "zero iterations were asked for on ref");
+    vyre_dispatch_options small = {.max_output_bytes = 7};
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &small, NULL, &diag), VYRE_LIMIT, &diag);
+    small.max_output_bytes = 8;
+    REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &small, NULL, &diag), &diag);
+    vyre_output_finish(&out, NULL);
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 0, NULL, NULL, &diag),
+                 VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_dispatch(device, p, NULL, 1, &out, 1, NULL, NULL, &diag),
+                 VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_dispatch(NULL, p, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_INVALID_ARGUMENT,
+                 &diag);
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 0, &out, 1, NULL, NULL, &diag), VYRE_INVALID_INPUT,
+                 &diag);
+    in.size = 4;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_INVALID_INPUT,
+                 &diag);
+    in = (vyre_input){0};
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_INVALID_INPUT,
+                 &diag);
+    CHECK(out.data == NULL && out.size == 0);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(a_failed_run_leaves_the_outputs_alone) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *trap = hostile(VYRE_STMT_TRAP), *endless = hostile(VYRE_STMT_WHILE);
+    uint32_t value = 5, slot = 42;
+    vyre_input in = {&value, sizeof value};
+    vyre_output out = {&slot, 4, 4};
+    vyre_dispatch_report report = {.passes = 77};
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_dispatch(device, trap, &in, 1, &out, 1, NULL, &report, &diag), VYRE_TRAP,
+                 &diag);
+    CHECK_HAS(diag.message, "broken");
+    vyre_dispatch_options o = {.timeout_ns = 2000000};
+    CHECK_STATUS(vyre_dispatch(device, endless, &in, 1, &out, 1, &o, &report, &diag), VYRE_TIMEOUT,
+                 &diag);
+    o = (vyre_dispatch_options){.max_steps = 1000};
+    CHECK_STATUS(vyre_dispatch(device, endless, &in, 1, &out, 1, &o, &report, &diag),
+                 VYRE_STEP_BUDGET, &diag);
+    vyre_cancel cancel = {1};
+    o = (vyre_dispatch_options){.cancel = &cancel};
+    CHECK_STATUS(vyre_dispatch(device, endless, &in, 1, &out, 1, &o, &report, &diag),
+                 VYRE_CANCELLED, &diag);
+    CHECK_EQ(slot, 42);
+    CHECK_EQ(value, 5);
+    CHECK_EQ(out.size, 4);
+    CHECK_EQ(report.passes, 77);
+    vyre_program_release(trap);
+    vyre_program_release(endless);
+    vyre_device_close(device);
+}
+
+TEST(the_step_budget_holds_for_all_passes_together) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = climb(100);
+    uint32_t value[2] = {0, 0};
+    vyre_input in = {value, sizeof value};
+    vyre_output out = {0};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    vyre_dispatch_options o = {.has_iterations = true, .iterations = 4};
+    REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
+    o.max_steps = report.stats.steps;
+    REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
+    o.iterations = 5;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), VYRE_STEP_BUDGET,
+                 &diag);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(an_output_range_returns_those_bytes) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_builder *b = begin("range", 4);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
+    vyre_build_output_range(b, o, 4, 12);
+    vyre_build_store(b, o, global_id(b), global_id(b));
+    vyre_program *p = finish(b);
+    vyre_output out = {0};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, NULL, 0, &out, 1, NULL, &report, &diag), &diag);
+    CHECK_EQ(out.size, 8);
+    CHECK_EQ(word(&out, 0), 1);
+    CHECK_EQ(word(&out, 1), 2);
+    CHECK_EQ(report.stats.bytes_out, 8);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(zero_elements_run_nothing) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_program *p = counter();
+    vyre_output out = {0};
+    vyre_dispatch_options o = {.has_elements = true, .has_iterations = true, .iterations = 9};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, NULL, 0, &out, 1, &o, &report, &diag), &diag);
+    CHECK_EQ(report.stats.launches, 0);
+    CHECK_EQ(report.passes, 1);
+    CHECK(report.converged);
+    CHECK_EQ(word(&out, 3), 0);
+    CHECK_EQ(out.size, 48);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+TEST(races_are_counted_over_all_passes) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_builder *b = begin("racy", 4);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 1));
+    vyre_build_elements(b, vyre_build_size(b, 4));
+    vyre_build_store(b, o, vyre_build_u32(b, 0), global_id(b));
+    vyre_program *p = finish(b);
+    vyre_race races[3];
+    vyre_output out = {0};
+    vyre_dispatch_options options = {.find_races = true,
+                                     .races = races,
+                                     .race_capacity = 3,
+                                     .has_iterations = true,
+                                     .iterations = 2};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, NULL, 0, &out, 1, &options, &report, &diag), &diag);
+    CHECK_EQ(report.passes, 2);
+    CHECK_EQ(report.race_count, 2);
+    CHECK_EQ(report.harmless_race_count, 0);
+    CHECK_EQ(report.races_stored, 2);
+    CHECK_EQ(races[1].decl, o);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+/* Faults: every entry, every call, until one dispatch no longer reaches it. */
+TEST(every_failing_entry_leaves_host_memory_alone) {
+    static const char *const ops[] = {"allocate", "write", "read",    "copy",
+                                      "zero",     "equal", "compile", "launch"};
+    vyre_program *p = climb(2);
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        bool failed = true;
+        uint32_t n = 0;
+        while (failed) {
+            char uri[80];
+            n++;
+            snprintf(uri, sizeof uri, "fault://ref?op=%s&n=%u&mode=%s", ops[k], n,
+                     n % 2 ? "once" : "lost");
+            test_heap heap = {0};
+            vyre_allocator a = test_heap_allocator(&heap);
+            vyre_device *device = open_device(uri, &a);
+            uint32_t value[2] = {0, 1}, slot[2] = {8, 9};
+            vyre_input in = {value, sizeof value};
+            vyre_output out = {slot, sizeof slot, sizeof slot};
+            vyre_dispatch_options o = {.has_iterations = true, .iterations = 9};
+            vyre_diag diag = {0};
+            vyre_status status = vyre_dispatch(device, p, &in, 1, &out, 1, &o, NULL, &diag);
+            failed = status != VYRE_OK;
+            CHECK_EQ(slot[0], failed ? 8 : 2);
+            CHECK_EQ(slot[1], failed ? 9 : 1);
+            CHECK(!failed || diag.message[0]);
+            CHECK(out.data == slot);
+            vyre_device_close(device);
+            CHECK_EQ(heap.live_blocks, 0);
+        }
+        CHECK(n > 1);
+    }
+    vyre_program_release(p);
+}
+
+typedef struct job {
+    const vyre_program *program;
+    const vyre_input *inputs;
+    uint32_t input_count;
+    vyre_dispatch_options options;
+} job;
+
+static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
+    const job *j = user;
+    vyre_device *device = NULL;
+    vyre_status status = vyre_device_open(NULL, "ref", a, &device, NULL);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    status = vyre_dispatch(device, j->program, j->inputs, j->input_count, &out, 1, &j->options,
+                           NULL, &diag);
+    CHECK(status == VYRE_OK || diag.message[0]);
+    CHECK(status == VYRE_OK || !out.data);
+    vyre_output_finish(&out, a);
+    vyre_device_close(device);
+    return status;
+}
+
+TEST(dispatch_survives_every_failed_allocation) {
+    const float x[6] = {1, 2, 3, 4, 5, 6};
+    vyre_input in[] = {{x, sizeof x}, {x, sizeof x}};
+    vyre_program *p = saxpy(), *waits = counter();
+    job simple = {
+        .program = p, .inputs = in, .input_count = 2, .options = {.workgroup = {3, 1, 1}}};
+    job passes = {.program = waits, .options = {.has_iterations = true, .iterations = 2}};
+    CHECK(test_every_allocation(dispatch_once, &simple, 1000) > 10);
+    CHECK(test_every_allocation(dispatch_once, &passes, 1000) > 10);
+    vyre_program_release(p);
+    vyre_program_release(waits);
+}

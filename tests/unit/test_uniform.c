@@ -1,0 +1,361 @@
+/* Uniformity: small programs and where each barrier is refused. A case is the text of a body; the
+ * lines that must be refused are marked in it with a trailing `//!`. */
+#include "harness/test.h"
+
+#include "analysis/shape.h"
+#include "vyre/check.h"
+#include "vyre/text.h"
+
+static const char *const prelude =
+    "program p workgroup(64, 2) grid(4) { in n : u32[]; inout f : u32[8]; inout g : u32[8]; "
+    "workgroup w : u32[64]; private a : u32[4]; param k : u32 = 3; const C = 7;\n";
+
+static vyre_program *parse(const char *text) {
+    vyre_diag items[4];
+    vyre_diag_list diags = {.items = items, .capacity = 4};
+    vyre_program *program = NULL;
+    const vyre_status status = vyre_parse(text, strlen(text), NULL, NULL, &program, &diags);
+    test_check_status(__FILE__, __LINE__, text, status, VYRE_OK, diags.count ? &items[0] : NULL);
+    REQUIRE(status == VYRE_OK);
+    return program;
+}
+
+static vyre_program *parse_body(const char *body) {
+    char text[4096];
+    (void)snprintf(text, sizeof text, "%s%s\n}\n", prelude, body);
+    return parse(text);
+}
+
+/* The body's lines begin at 2. */
+static bool line_is_marked(const char *body, uint32_t line) {
+    for (uint32_t at = 2; at < line && body; at++) {
+        body = strchr(body, '\n');
+        body = body ? body + 1 : NULL;
+    }
+    const char *end = body ? strchr(body, '\n') : NULL;
+    const char *mark = body ? strstr(body, "//!") : NULL;
+    return mark && (!end || mark < end);
+}
+
+static void judge(const char *name, const char *body) {
+    vyre_diag items[64];
+    vyre_diag_list diags = {.items = items, .capacity = 64};
+    vyre_program *program = parse_body(body);
+    uint32_t marks = 0, found = 0;
+    for (const char *at = body; (at = strstr(at, "//!")); at++) {
+        marks++;
+    }
+    const vyre_status status = vyre_check(program, NULL, &diags);
+    CHECK_STATUS(status, marks ? VYRE_INVALID_PROGRAM : VYRE_OK, diags.count ? &items[0] : NULL);
+    for (uint32_t i = 0; i < diags.count; i++) {
+        if (items[i].severity != VYRE_ERROR) {
+            continue;
+        }
+        found++;
+        if (!line_is_marked(body, items[i].line)) {
+            test_fail(__FILE__, __LINE__, "%s: unexpected at line %u: %s", name, items[i].line,
+                      items[i].message);
+        }
+    }
+    if (found != marks) {
+        test_fail(__FILE__, __LINE__, "%s: %u refused, %u expected", name, found, marks);
+    }
+    vyre_program_release(program);
+}
+
+static const struct {
+    const char *name, *body;
+} cases[] = {
+    {"straight", "barrier; grid_sync;"},
+    {"lane id", "if (global_id.x == 0) {\n barrier; //!\n}"},
+    {"lane id y", "if (local_id.y == 0) {\n barrier; //!\n}"},
+    {"axis of size 1", "if (local_id.z == 0) { barrier; grid_sync; }"},
+    {"global id on an axis of size 1", "if (global_id.z == 0) { barrier;\n grid_sync; //!\n}"},
+    {"U1 assigned under a varying branch",
+     "let x = 0;\nif (global_id.x == 0) { x = 1; }\nif (x == 1) {\n barrier; //!\n}"},
+    {"U1 after both arms are the same version",
+     "let x = 0;\nif (global_id.x == 0) { f[0] = 1; }\nif (x == 0) { barrier; grid_sync; }"},
+    {"U2 loop carried",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x == 0) {\n barrier; //!\n }\n x = f[global_id.x]; }"},
+    {"U3 group id at grid scope", "if (group_id.x == 0) {\n barrier;\n grid_sync; //!\n}"},
+    {"U4 an ended lane before a barrier", "if (global_id.x == 0) { exit; }\nbarrier;\ngrid_sync;"},
+    {"ended lanes leave a uniform value",
+     "let x = 0;\nif (global_id.x == 0) { x = 1; exit; }\nif (x == 0) { grid_sync; }"},
+    {"trap ends too", "if (n[global_id.x] == 0) { trap(\"t\", 0); }\ngrid_sync;"},
+    {"loop counter", "for (i in 0 .. 4) { if (i == 0) { barrier; grid_sync; } }"},
+    {"loop over len and param", "for (i in 0 .. len(n) step k) { grid_sync; }"},
+    {"loop over group id", "for (i in 0 .. group_id.x) { barrier;\n grid_sync; //!\n}"},
+    {"loop over lane id", "for (i in 0 .. local_id.x) {\n barrier; //!\n}"},
+    {"loop variable from a lane id",
+     "for (i in global_id.x .. 4) {\n if (i == 0) { f[0] = 1; }\n}\nbarrier;"},
+    {"load of an in buffer", "if (n[3] == 0) { grid_sync; }"},
+    {"load at a lane's index", "if (n[local_id.x] == 0) {\n barrier; //!\n}"},
+    {"load at the group's index", "if (n[group_id.x] == 0) { barrier;\n grid_sync; //!\n}"},
+    {"written after it",
+     "let go = 1;\nwhile (go != 0) {\n grid_sync; //!\n go = f[0];\n f[0] = 0;\n}"},
+    {"written after it, behind a barrier",
+     "let go = 1;\nwhile (go != 0) {\n grid_sync;\n go = f[0];\n grid_sync;\n f[0] = 0;\n}"},
+    {"written before it", "f[0] = global_id.x;\nif (f[0] == 0) {\n barrier; //!\n}"},
+    {"written before it, behind a grid barrier",
+     "f[0] = global_id.x;\ngrid_sync;\nif (f[0] == 0) { barrier; grid_sync; }"},
+    {"a workgroup barrier does not end a buffer's interval",
+     "f[0] = 1;\nbarrier;\nif (f[0] == 0) {\n barrier; //!\n}"},
+    {"other groups may write",
+     "if (group_id.x == 0) { f[0] = 1; }\nbarrier;\nif (f[group_id.x] == 0) {\n barrier; //!\n}"},
+    {"workgroup memory between barriers",
+     "w[local_id.x] = 1;\nbarrier;\nif (w[0] == 0) { barrier; }\nbarrier;\nw[0] = 2;"},
+    {"workgroup memory is not the grid's",
+     "w[local_id.x] = 1;\nbarrier;\nif (w[0] == 0) {\n grid_sync; //!\n}"},
+    {"workgroup memory written after",
+     "let x = w[0];\nw[0] = 1;\nbarrier;\nif (x == 0) {\n barrier; //!\n}"},
+    {"atomic write", "let x = f[0];\natomic_add(f[1], 1);\nif (x == 0) {\n barrier; //!\n}"},
+    {"atomic result", "let x = atomic_add(f[0], 1);\ngrid_sync;\nif (x == 0) {\n barrier; //!\n}"},
+    {"collective ends the interval",
+     "f[0] = 1;\nall_reduce(f, sum);\nif (f[0] == 1) { grid_sync; }"},
+    {"collective under the group", "if (group_id.x == 0) {\n all_reduce(f, sum); //!\n}"},
+    {"async delivery",
+     "async_load(n, f, 0, 4, \"t\");\nlet x = f[0];\nasync_wait(\"t\");\nif (x == 0) {\n barrier; "
+     "//!\n}"},
+    {"async begin reads only", "async_store(f, g, 0, 4, \"t\");\nlet x = "
+                               "f[0];\nasync_wait(\"t\");\nif (x == 0) { barrier; }"},
+    {"back edge brings a write",
+     "for (i in 0 .. 4) {\n let x = f[0];\n if (x == 0) {\n barrier; //!\n }\n f[1] = 1; }"},
+    {"back edge behind a barrier",
+     "for (i in 0 .. 4) {\n grid_sync; let x = f[0];\n if (x == 0) { barrier; }\n grid_sync; f[1] "
+     "= 1; }"},
+    {"bounds are loaded once", "for (i in 0 .. f[0]) {\n grid_sync;\n f[0] = 0;\n}"},
+    {"a while condition is loaded each trip",
+     "while (f[0] != 0) {\n grid_sync; //!\n f[0] = 0;\n}"},
+    {"a barrier that may be skipped",
+     "f[0] = 1;\nif (k == 1) { grid_sync; }\nif (f[0] == 0) {\n barrier; //!\n}"},
+    {"both arms have a barrier",
+     "f[0] = 1;\nif (k == 1) { grid_sync; } else { grid_sync; }\nif (f[0] == 0) { barrier; }"},
+    {"a barrier in a loop may be skipped",
+     "f[0] = 1;\nfor (i in 0 .. k) { grid_sync; }\nif (f[0] == 0) {\n barrier; //!\n}"},
+    {"the other arm of a varying branch writes",
+     "let x = 0;\nif (group_id.x == 0) { f[0] = 1; } else {\n x = f[0];\n if (x == 0) {\n barrier; "
+     "//!\n } }"},
+    {"the other arm of a uniform branch writes",
+     "let x = 0;\nif (k == 0) { f[0] = 1; } else {\n x = f[0];\n if (x == 0) { barrier; grid_sync; "
+     "} }"},
+    {"lanes that went on write", "if (group_id.x == 0) { let x = f[0];\n if (x != 0) {\n barrier; "
+                                 "//!\n }\n exit; }\nf[0] = 1;"},
+    {"break apart makes the loop varying",
+     "for (i in 0 .. 4) {\n barrier; //!\n if (local_id.x == i) { break; }\n}\nbarrier;"},
+    {"break together", "for (i in 0 .. 4) { barrier; if (i == k) { break; } grid_sync; }"},
+    {"values after a break apart",
+     "let x = 0;\nfor (i in 0 .. 4) { x = i; if (local_id.x == i) { break; } }\nif (x == 1) {\n "
+     "barrier; //!\n}"},
+    {"values before the loop stay",
+     "let x = 0;\nfor (i in 0 .. 4) { if (local_id.x == i) { break; } }\nif (x == 0) { barrier; }"},
+    {"continue apart makes the rest varying",
+     "for (i in 0 .. 4) {\n barrier;\n if (local_id.x == i) { continue; }\n barrier; //!\n}"},
+    {"continue apart ends with the trip",
+     "let x = 0;\nwhile (x < 4) {\n grid_sync; x = x + 1;\n if (f[global_id.x] == 0) { continue; "
+     "}\n f[global_id.x] = 0; }\nif (x == 4) { grid_sync; }"},
+    {"values that a continue apart skips",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x == 2) {\n barrier; //!\n }\n if (local_id.x == i) { "
+     "continue; }\n x = x + 1; }"},
+    {"continue in a block",
+     "for (i in 0 .. 4) {\n { if (local_id.x == i) { continue; } }\n barrier; "
+     "//!\n}\nbarrier;"},
+    {"an inner loop's break stays inside",
+     "for (i in 0 .. 4) { for (j in 0 .. 4) { if (local_id.x == j) { break; } }\n barrier; }"},
+    {"varying loop inside is uniform after it",
+     "let s = 0;\nfor (i in 0 .. local_id.x) { f[i] = 1; }\nif (s == 0) { barrier; }"},
+    {"function with a barrier",
+     "fn sync(c : u32) { if (c == 0) { grid_sync; } }\nsync(k);\nsync(0);"},
+    {"function argument that varies",
+     "fn sync(c : u32) { if (c == 0) {\n grid_sync; //!\n} }\nsync(k);\nsync(global_id.x);"},
+    {"function result", "fn twice(x : u32) -> u32 { return x * 2; }\nlet u = twice(k);\nlet v = "
+                        "twice(local_id.x);\nif (u == 6) { grid_sync; }\nif (v == 6) {\n barrier; "
+                        "//!\n}"},
+    {"private array", "a[0] = 1;\nif (a[0] == 1) {\n barrier; //!\n}"},
+    {"subgroup result", "let x = subgroup_add(1);\nif (x == 32) {\n barrier; //!\n}"},
+    {"subgroup operation apart", "if (local_id.x == 0) {\n let x = subgroup_add(1); //!\n}"},
+    {"subgroup operation in a group", "if (group_id.x == 0) { let x = subgroup_add(1); }"},
+    {"select and arithmetic", "if (select(k == 0, C, len(n)) + num_groups.x > group_size.x) { "
+                              "grid_sync; }"},
+    {"reassigned with a uniform value", "let x = global_id.x;\nx = 3;\nif (x == 3) { grid_sync; }"},
+    {"reassigned in both arms",
+     "let x = global_id.x;\nif (k == 0) { x = 1; } else { x = 2; }\nif (x == 1) { grid_sync; }"},
+    {"cooperative cg",
+     "let rr = 1;\nlet it = 0;\nwhile (rr != 0 && it < 100) {\n atomic_add(f[0], "
+     "n[global_id.x]);\n "
+     "grid_sync;\n let alpha = f[0];\n g[global_id.x] = g[global_id.x] + alpha;\n grid_sync;\n if "
+     "(global_id.x == 0) { f[0] = 0; f[1] = 0; }\n grid_sync;\n atomic_add(f[1], "
+     "g[global_id.x]);\n grid_sync;\n rr = f[1];\n grid_sync;\n it = it + 1;\n}"},
+};
+
+TEST(barriers_are_judged) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        judge(cases[i].name, cases[i].body);
+    }
+}
+
+TEST(bfs_of_the_architecture_is_accepted) {
+    judge("bfs",
+          "scratch queue : u32[2 * len(n)]; scratch count : u32[2]; out dist : u32[len(n)];\n"
+          "for (v in global_id.x .. len(dist) step global_size.x) { dist[v] = 0xffffffff; }\n"
+          "grid_sync;\n"
+          "if (global_id.x == 0) { dist[k] = 0; queue[0] = k; }\n"
+          "grid_sync;\n"
+          "let level = 0; let size = 1;\n"
+          "while (size != 0) {\n"
+          "  let here = (level & 1) * len(dist);\n"
+          "  let next = len(dist) - here;\n"
+          "  if (global_id.x == 0) { count[level & 1] = 0; }\n"
+          "  for (q in global_id.x .. size step global_size.x) {\n"
+          "    let v = queue[here + q];\n"
+          "    for (e in n[v] .. n[v + 1]) {\n"
+          "      let u = n[e];\n"
+          "      if (atomic_cas(dist[u], 0xffffffff, level + 1) == 0xffffffff) {\n"
+          "        queue[next + atomic_add(count[(level + 1) & 1], 1)] = u; } } }\n"
+          "  grid_sync;\n"
+          "  level = level + 1;\n"
+          "  size = count[level & 1];\n"
+          "  grid_sync;\n"
+          "}");
+}
+
+/* The reasons that a refusal gives, in order. */
+static void explain(const char *body, const char *const *wanted, uint32_t count) {
+    vyre_diag items[16];
+    vyre_diag_list diags = {.items = items, .capacity = 16};
+    vyre_program *program = parse_body(body);
+    CHECK_STATUS(vyre_check(program, NULL, &diags), VYRE_INVALID_PROGRAM, NULL);
+    CHECK_EQ(diags.count, count);
+    for (uint32_t i = 0; i < count && i < diags.count; i++) {
+        CHECK_HAS(items[i].message, wanted[i]);
+    }
+    vyre_program_release(program);
+}
+
+TEST(refusals_say_why) {
+    explain("let x = 0;\nif (global_id.x == 0) { x = 1; }\nif (x == 1) { barrier; }",
+            (const char *const[]){"the condition at line 4 varies", "it depends on `x`",
+                                  "`x` varies: it is assigned under this condition, which depends "
+                                  "on `global_id.x`"},
+            3);
+    explain("let go = 1;\nwhile (go != 0) { grid_sync;\n go = f[0];\n f[0] = 0; }",
+            (const char *const[]){"come to this grid_sync together: the condition at line 3",
+                                  "it depends on `go`",
+                                  "`go` varies: its value here loads from `f`, which is written at "
+                                  "line 5 with no grid_sync between"},
+            3);
+    explain("let x = 0;\nfor (i in 0 .. 9) { x = i; if (n[local_id.x] == i) { break; } }\n"
+            "let y = x + 1;\nif (y > 3) { barrier; }",
+            (const char *const[]){"the condition at line 5", "depends on `y`",
+                                  "`y` varies: its value here depends on `x`",
+                                  "`x` varies: lanes leave its loop in different trips, since this "
+                                  "depends on `local_id.x`"},
+            4);
+    explain("let t = atomic_add(f[0], 1);\nif (t == 0) { barrier; }",
+            (const char *const[]){"barrier", "depends on `t`", "result of an atomic"}, 3);
+    explain("if (group_id.y == 0) { grid_sync; }",
+            (const char *const[]){"lanes of the grid", "depends on `group_id.y`"}, 2);
+    explain("if (w[0] == 0) { grid_sync; }",
+            (const char *const[]){"grid_sync", "workgroup memory `w`"}, 2);
+}
+
+/* Shapes of the stored values, in order. */
+static void shapes_of_stores(const char *body, const vyre_shape *wanted, uint32_t count) {
+    vyre_program *program = parse_body(body);
+    const vyre_program_view *p = vyre_program_get(program);
+    const vyre_allocator a = vyre_allocator_system();
+    vyre_calls calls;
+    vyre_effect_map *effects;
+    vyre_shapes *shapes;
+    REQUIRE_OK(vyre_calls_init(&calls, program, &a), NULL);
+    REQUIRE_OK(vyre_effects_create(program, &calls, &a, &effects), NULL);
+    REQUIRE_OK(vyre_shapes_create(program, effects, &a, &shapes), NULL);
+    uint32_t store = 0;
+    for (uint32_t step = 0; step < vyre_shapes_step_count(shapes); step++) {
+        const vyre_stmt_node *stmt = &p->stmts[vyre_shapes_stmt(shapes, step)];
+        vyre_shape found[64];
+        if (stmt->op != VYRE_STMT_STORE || store == count) {
+            continue;
+        }
+        vyre_shapes_exprs(shapes, step, found);
+        const vyre_shape got = found[stmt->arg[1] - stmt->first_expr];
+        if (got.kind != wanted[store].kind || got.stride != wanted[store].stride) {
+            test_fail(__FILE__, __LINE__, "store %u has shape %u stride %d, not %u stride %d",
+                      store, got.kind, got.stride, wanted[store].kind, wanted[store].stride);
+        }
+        store++;
+    }
+    CHECK_EQ(store, count);
+    vyre_shapes_destroy(shapes);
+    vyre_effects_destroy(effects);
+    vyre_calls_finish(&calls, &a);
+    vyre_program_release(program);
+}
+
+TEST(shapes_of_values) {
+    enum {
+        GRID = VYRE_SHAPE_GRID,
+        GROUP = VYRE_SHAPE_GROUP,
+        ROW = VYRE_SHAPE_ROW,
+        LINEAR = VYRE_SHAPE_LINEAR,
+        VARYING = VYRE_SHAPE_VARYING
+    };
+    shapes_of_stores(
+        "g[0] = k + C; g[0] = group_id.x * 2; g[0] = local_id.y; g[0] = global_id.x;\n"
+        "g[0] = 4 * global_id.x + group_id.y; g[0] = global_id.x - local_id.x;\n"
+        "g[0] = local_id.x << 3; g[0] = local_id.x * local_id.x; g[0] = local_id.x / 2;\n"
+        "g[0] = local_id.z; g[0] = k - local_id.x; g[0] = n[local_id.y];\n"
+        "g[0] = u32(i32(local_id.x)); g[0] = subgroup_local_id;",
+        (const vyre_shape[]){{GRID, 0},
+                             {GROUP, 0},
+                             {ROW, 0},
+                             {LINEAR, 1},
+                             {LINEAR, 4},
+                             {ROW, 0},
+                             {LINEAR, 8},
+                             {VARYING, 0},
+                             {VARYING, 0},
+                             {GRID, 0},
+                             {LINEAR, -1},
+                             {ROW, 0},
+                             {LINEAR, 1},
+                             {VARYING, 0}},
+        14);
+    shapes_of_stores(
+        "for (i in global_id.x .. 9 step global_size.x) { g[i] = i; }\n"
+        "let x = local_id.x; if (k == 0) { x = x + 1; } g[0] = x;\n"
+        "for (j in 0 .. local_id.x) { g[0] = j; let y = 0;\n"
+        "  for (m in 0 .. 4) { y = y + m; } g[0] = y; }\n"
+        "let z = local_id.x; for (q in 0 .. 3) { z = z + 2; } g[0] = z;",
+        (const vyre_shape[]){{LINEAR, 1}, {LINEAR, 1}, {GRID, 0}, {GRID, 0}, {LINEAR, 1}}, 5);
+}
+
+/* Nested loops whose variables feed each other: the answer must come soon and be right. */
+TEST(deep_nests_settle) {
+    char body[8192];
+    size_t at = 0;
+    at += (size_t)snprintf(body + at, sizeof body - at, "let v0 = 0;\n");
+    for (int i = 1; i <= 40; i++) {
+        at += (size_t)snprintf(body + at, sizeof body - at, "let v%d = 0; while (v%d < 4) {\n", i,
+                               i - 1);
+    }
+    at += (size_t)snprintf(body + at, sizeof body - at, "v40 = n[local_id.x];\n");
+    for (int i = 40; i >= 1; i--) {
+        at += (size_t)snprintf(body + at, sizeof body - at, "v%d = v%d; }\n", i - 1, i);
+    }
+    (void)snprintf(body + at, sizeof body - at, "if (v0 == 0) {\n barrier; //!\n}");
+    judge("nest", body);
+}
+
+static vyre_status check_with(const vyre_allocator *a, void *user) {
+    return vyre_check(user, a, NULL);
+}
+
+TEST(no_allocation_is_taken_for_granted) {
+    vyre_program *program = parse_body("fn twice(x : u32) -> u32 { return x * 2; }\nlet go = "
+                                       "1;\nwhile (go != 0) {\n grid_sync; if "
+                                       "(go == twice(k)) { break; } else { go = f[0]; }\n "
+                                       "grid_sync; f[0] = 0; async_load(n, g, 0, "
+                                       "4, \"t\"); async_wait(\"t\"); }");
+    CHECK(test_every_allocation(check_with, program, 10000) > 20);
+    vyre_program_release(program);
+}
