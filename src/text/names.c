@@ -1,7 +1,9 @@
 /* Scopes, words and the messages about names. A name has at most one meaning at a time, kept in an
  * array by interned number, so looking one up is one load. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "text/parser.h"
 
 void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
@@ -68,32 +70,6 @@ void vyre_parser_leave(vyre_parser *p, uint32_t symbols) {
     }
 }
 
-enum { NEAR_MAX = 40 };
-
-/* Edits between two short names, or 100 when they are too different or too long to compare. */
-static uint32_t distance(const char *a, const char *b) {
-    size_t n = strlen(a), m = strlen(b);
-    if (n > NEAR_MAX || m > NEAR_MAX || n + 2 < m || m + 2 < n) {
-        return 100;
-    }
-    uint32_t row[NEAR_MAX + 1];
-    for (uint32_t j = 0; j <= m; j++) {
-        row[j] = j;
-    }
-    for (uint32_t i = 1; i <= n; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= m; j++) {
-            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
 static bool suits(const vyre_symbol *s, uint32_t want) {
     bool memory = s->kind == VYRE_SYMBOL_DECL && vyre_role_is_memory((vyre_role)s->sub);
     switch (want) {
@@ -104,33 +80,22 @@ static bool suits(const vyre_symbol *s, uint32_t want) {
     }
 }
 
-/* The nearest name that would do, at most a third of the letters away; NULL for none. */
+/* The nearest name that would do; NULL for none. */
 static const char *nearest(const vyre_parser *p, const char *name, uint32_t want) {
-    uint32_t best = (uint32_t)(strlen(name) / 3 + 1);
-    const char *found = NULL;
+    vyre_nearest near = vyre_nearest_to(name);
     for (uint32_t i = 0; i < p->symbols.count; i++) {
-        const char *text = vyre_source_name(&p->source, p->symbols.data[i].name);
         if (suits(&p->symbols.data[i], want)) {
-            uint32_t edits = distance(name, text);
-            if (edits < best || (edits == best && !found)) {
-                best = edits;
-                found = text;
-            }
+            vyre_nearest_offer(&near, vyre_source_name(&p->source, p->symbols.data[i].name));
         }
     }
-    if (!found && want == VYRE_WANT_FUNCTION) {
-        for (uint32_t i = 0; i < p->source.word_count; i++) {
-            uint8_t word = p->source.words[i].word;
-            const char *text = vyre_source_name(&p->source, i);
-            if ((word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC ||
-                 word == VYRE_WORD_SUBGROUP || word == VYRE_WORD_TYPE) &&
-                distance(name, text) < best) {
-                best = distance(name, text);
-                found = text;
-            }
+    for (uint32_t i = 0; want == VYRE_WANT_FUNCTION && i < p->source.word_count; i++) {
+        uint8_t word = p->source.words[i].word;
+        if (word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC || word == VYRE_WORD_SUBGROUP ||
+            word == VYRE_WORD_TYPE) {
+            vyre_nearest_offer(&near, vyre_source_name(&p->source, i));
         }
     }
-    return found;
+    return near.best;
 }
 
 void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint32_t want,
@@ -144,9 +109,7 @@ void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint3
     const char *text = vyre_source_name(&p->source, name);
     const char *near = nearest(p, text, want);
     if (near) {
-        (void)strcpy(fix, "did you mean `");
-        (void)strncat(fix, near, NEAR_MAX);
-        (void)strcat(fix, "`?");
+        (void)snprintf(fix, sizeof fix, "did you mean `%s`?", near);
     }
     vyre_parser_error(p, code, token, token, fix, "%s `%s`", what, text);
 }
@@ -164,9 +127,8 @@ bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where) {
     }
     bool semicolon = kind == VYRE_TOKEN_SEMICOLON;
     uint32_t shown = semicolon && p->at > 0 ? p->at - 1 : p->at;
-    char fix[32] = "write `";
-    (void)strcat(fix, vyre_token_spelling(kind));
-    (void)strcat(fix, "` here");
+    char fix[32];
+    (void)snprintf(fix, sizeof fix, "write `%s` here", vyre_token_spelling(kind));
     vyre_parser_error(p, "V210", shown, shown, semicolon ? "end the statement with `;`" : fix,
                       "expected `%s` %s, found %s", vyre_token_spelling(kind), where,
                       vyre_source_describe(&p->source, p->at, room));

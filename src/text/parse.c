@@ -172,6 +172,9 @@ static void parse_function(vyre_parser *p, const vyre_item *item) {
 
 static void parse_program(vyre_parser *p, const header *h) {
     vyre_parser_declarations(p, h->brace);
+    if (p->out_of_memory) {
+        return; /* the items are not complete */
+    }
     parse_workgroup(p, h);
     if (h->clause != VYRE_NONE) {
         parse_clause(p, h);
