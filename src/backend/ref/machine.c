@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "backend/ref/machine.h"
+#include "base/mutant.h"
 
 enum { FUEL = 1024 }; /* steps between looks at the clock */
 
@@ -68,6 +69,13 @@ static vyre_ref_subgroup *subgroup_of(const vyre_ref_machine *m, const vyre_ref_
                          lane->local / VYRE_SUBGROUP_SIZE_FIXED];
 }
 
+static const char *name_of(const vyre_ref_machine *m, vyre_stmt stmt) {
+    const vyre_stmt_node *s = &m->program->stmts[stmt];
+    return s->op == VYRE_STMT_SUBGROUP ? vyre_subgroup_name((vyre_subgroup_op)s->sub)
+           : s->op == VYRE_STMT_CALL   ? m->program->fns[s->fn].name
+                                       : vyre_stmt_info_of((vyre_stmt_op)s->op)->spelling;
+}
+
 static vyre_status diverged(const vyre_ref_machine *m, const vyre_ref_lane *a,
                             const vyre_ref_lane *b) {
     vyre_stmt at = a->pc, other = b->pc;
@@ -75,19 +83,19 @@ static vyre_status diverged(const vyre_ref_machine *m, const vyre_ref_lane *a,
         at = a->calls[i];
         other = b->calls[i];
     }
-    const vyre_stmt_node *stmts = m->program->stmts;
     return vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
                         "this program should have been refused: please report it",
                         "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
                         (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
-                        vyre_stmt_info_of((vyre_stmt_op)stmts[at].op)->name,
-                        (unsigned long long)vyre_ref_number(m, b), place_of(m, other).line,
-                        vyre_stmt_info_of((vyre_stmt_op)stmts[other].op)->name);
+                        name_of(m, at), (unsigned long long)vyre_ref_number(m, b),
+                        place_of(m, other).line, name_of(m, other));
 }
 
 static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
     return a->pc == b->pc && a->depth == b->depth &&
-           (a->depth == 0 || memcmp(a->calls, b->calls, a->depth * sizeof *a->calls) == 0);
+           (a->depth == 0 ||
+            VYRE_MUTANT(ref_any_call, memcmp(a->calls, b->calls, a->depth * sizeof *a->calls), 0) ==
+                0);
 }
 
 /* All living lanes of [first, first + count) stand where the first of them does. */
@@ -177,7 +185,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
     lane->state = VYRE_REF_ENDED;
     vyre_ref_async_drop(m, lane);
     subgroup_of(m, lane)->living--;
-    m->groups[lane->group].living--;
+    m->groups[lane->group].living -= VYRE_MUTANT(ref_ended_lane_waits, 1, 0);
     m->living--;
     return settle(m, lane);
 }
@@ -186,7 +194,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
 
 static vyre_status trap(vyre_ref_machine *m, vyre_ref_lane *lane, uint64_t address) {
     uint64_t number = vyre_ref_number(m, lane);
-    if (!m->trapped || number < m->trap_lane) {
+    if (!m->trapped || VYRE_MUTANT(ref_trap_last_lane, number < m->trap_lane, true)) {
         m->trapped = true;
         m->trap_lane = number;
         m->trap_address = address;
@@ -241,7 +249,7 @@ static void end_scope(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt_
     if (opener->op == VYRE_STMT_FOR) {
         const uint64_t *bounds = &lane->slots[m->aux[s->match]];
         uint64_t next = lane->slots[opener->var] + bounds[1];
-        if (next < bounds[0]) {
+        if (VYRE_MUTANT(ref_loop_wraps, next, (uint32_t)next) < bounds[0]) {
             lane->slots[opener->var] = next;
             lane->pc = s->match + 1;
             return;
@@ -424,7 +432,7 @@ static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
     }
     vyre_ref_collective(m, &m->program->stmts[leader->pc]);
     m->result.grid_syncs++;
-    m->interval++;
+    m->interval += VYRE_MUTANT(ref_race_interval, 1, 0);
     for (uint32_t i = 0; i < m->resident; i++) {
         m->groups[i].parked = 0;
         m->groups[i].interval = ++m->group_intervals;
