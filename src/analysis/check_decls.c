@@ -118,7 +118,7 @@ static void check_weight(vyre_checker *c, vyre_decl decl) {
         }
     }
     if (c->weight[decl] > CONST_WEIGHT && !c->bad_decl[decl]) {
-        vyre_checker_error(c, "V275", decl_place(c, decl), "use fewer consts in consts",
+        vyre_checker_error(c, "V247", decl_place(c, decl), "use fewer consts in consts",
                            "const `%s` expands to more than %d expressions", node->name,
                            (int)CONST_WEIGHT);
         c->bad_decl[decl] = true;
@@ -134,7 +134,7 @@ static void check_const(vyre_checker *c, vyre_decl decl) {
             expr->op == VYRE_EXPR_BUILTIN || expr->op == VYRE_EXPR_LOAD ||
             (expr->op == VYRE_EXPR_REF && c->p->decls[expr->ref].role != VYRE_CONST);
         if (variable) {
-            vyre_checker_error(c, "V247", vyre_program_expr_place(c->program, i),
+            vyre_checker_error(c, "V233", vyre_program_expr_place(c->program, i),
                                "use literals and other consts, or write `let`",
                                "the value of const `%s` is not constant", node->name);
             c->bad_decl[decl] = true;
@@ -163,7 +163,7 @@ static void check_param(vyre_checker *c, vyre_decl decl) {
         value->op == VYRE_EXPR_LITERAL ||
         (value->op == VYRE_EXPR_BITCAST && c->p->exprs[value->u.arg[0]].op == VYRE_EXPR_LITERAL);
     if (!literal || value->type != node->type) {
-        vyre_checker_error(c, "V248", vyre_program_expr_place(c->program, node->value),
+        vyre_checker_error(c, "V233", vyre_program_expr_place(c->program, node->value),
                            "write a literal of the param's type",
                            "the default of param `%s` is not a literal of type %s", node->name,
                            vyre_type_name((vyre_type)node->type));
