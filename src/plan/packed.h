@@ -86,6 +86,9 @@ bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *fitter, uint32_t groups, u
 /* Improves the plan by first-fit. */
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
 
+/* fill.c: improves the plan by filling group after group. */
+vyre_status vyre_pack_fill(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
+
 /* flatten.c: lowers the largest group without adding groups. */
 vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
 
