@@ -244,10 +244,11 @@ enum { UNSEEN = 0, OPEN, DONE };
 typedef VYRE_VEC(frame) frames;
 
 static void report_cycle(vyre_checker *c, const frames *stack, vyre_decl decl, vyre_expr at) {
-    vyre_checker_error(
-        c, "V243", vyre_program_expr_place(c->program, at),
-        "break the circle with a param or a constant", "the %s of `%s` depends on itself",
-        c->p->decls[decl].role == VYRE_CONST ? "value" : "size", c->p->decls[decl].name);
+    const bool value = c->p->decls[decl].role == VYRE_CONST;
+    vyre_checker_error(c, value ? "V232" : "V243", vyre_program_expr_place(c->program, at),
+                       "break the circle with a param or a constant",
+                       "the %s of `%s` depends on itself", value ? "value" : "size",
+                       c->p->decls[decl].name);
     for (uint32_t i = stack->count; i-- > 0;) {
         c->bad_decl[stack->data[i].decl] = true;
         if (stack->data[i].decl == decl) {
