@@ -4,12 +4,12 @@
 // graph. Lanes that find a vertex at the same time race for it by compare-and-swap; who wins changes
 // the order of the queue, never a distance.
 program bfs workgroup(256) elements(16384) {
-    in row : u32[]; // compressed sparse rows
-    in col : u32[];
-    out dist : u32[len(row) - 1];
-    scratch queue : u32[2 * len(dist)]; // this level's vertices and the next level's
-    scratch count : u32[2];
-    param source : u32 = 0;
+    in      row    : u32[]; // compressed sparse rows
+    in      col    : u32[];
+    out     dist   : u32[len(row) - 1];
+    scratch queue  : u32[2 * len(dist)]; // this level's vertices and the next level's
+    scratch count  : u32[2];
+    param   source : u32 = 0;
 
     for (v in global_id.x .. len(dist) step global_size.x) {
         dist[v] = 0xffffffff;

@@ -1,26 +1,26 @@
-// run: vyre run examples/cg.vy --in row,col=grid:24:24 --in b=random:576:1
+// run: vyre run examples/cg.vy --in row,col=grid:16:16 --in b=random:256:1
 //
 // Conjugate gradients for A x = b, where A = L + shift * I and L is the Laplacian of a graph: its
 // diagonal is the degree, its other entries are -1. The loop runs on the residual, with barriers
 // inside. Dot products are made in blocks of fixed shape, so every device and grid gives the same bytes.
 program cg workgroup(128) elements(2048) {
-    in row : u32[];
-    in col : u32[];
-    in b : f64[len(row) - 1];
-    out x : f64[len(row) - 1];
-    out steps : u32[1];
-    out residual : f64[1]; // relative, as the recurrence has it
-    param shift : f64 = 0.01;
-    param tolerance : f64 = 1e-10;
-    param limit : u32 = 1000;
-    scratch r : f64[len(row) - 1];
-    scratch p : f64[len(row) - 1];
-    scratch q : f64[len(row) - 1];    // A p
-    scratch term : f64[len(row) - 1]; // of the next dot product
-    scratch partial : f64[blocks];
-    scratch total : f64[1];
-    workgroup tile : f64[128];
-    const blocks = 16;
+    in        row       : u32[];
+    in        col       : u32[];
+    in        b         : f64[len(row) - 1];
+    out       x         : f64[len(row) - 1];
+    out       steps     : u32[1];
+    out       residual  : f64[1]; // relative, as the recurrence has it
+    param     shift     : f64 = 0.01;
+    param     tolerance : f64 = 1e-10;
+    param     limit     : u32 = 1000;
+    scratch   r         : f64[len(row) - 1];
+    scratch   p         : f64[len(row) - 1];
+    scratch   q         : f64[len(row) - 1]; // A p
+    scratch   term      : f64[len(row) - 1]; // of the next dot product
+    scratch   partial   : f64[blocks];
+    scratch   total     : f64[1];
+    workgroup tile      : f64[128];
+    const     blocks    = 16;
 
     fn group_sum(v : f64) -> f64 {
         barrier;

@@ -1,17 +1,17 @@
-// run: vyre run examples/jacobi.vy --set width=48 --set height=32 --set tolerance=1e-4
+// run: vyre run examples/jacobi.vy --set width=32 --set height=24
 //
 // Steady heat in a plate whose upper edge is hot: sweeps of the five-point stencil until no point
 // moves by more than the tolerance. The largest move is an integer maximum of float bits (moves are
 // not negative, so their bits order like their values), which does not depend on the order of lanes.
 program jacobi workgroup(16, 16) grid((width + 15) / 16, (height + 15) / 16) {
-    param width : u32 = 64;
-    param height : u32 = 64;
-    param tolerance : f32 = 0.001;
-    param sweeps : u32 = 10000; // at most
-    out plate : f32[width * height];
-    out swept : u32[1];
-    scratch next : f32[width * height];
-    scratch moved : u32[2]; // of this sweep and the other one
+    param   width     : u32 = 64;
+    param   height    : u32 = 64;
+    param   tolerance : f32 = 0.001;
+    param   sweeps    : u32 = 10000; // at most
+    out     plate     : f32[width * height];
+    out     swept     : u32[1];
+    scratch next      : f32[width * height];
+    scratch moved     : u32[2]; // of this sweep and the other one
 
     // Grid-stride in two dimensions. The edge never changes.
     for (y in global_id.y .. height step global_size.y) {

@@ -4,19 +4,19 @@
 // Vertices without neighbours give to all. Sums over all vertices are made in blocks of fixed shape,
 // so the ranks are the same bytes on every device and grid; the loop ends when they hardly change.
 program pagerank workgroup(128) elements(4096) {
-    in row : u32[];
-    in col : u32[];
-    out rank : f32[len(row) - 1];
-    out rounds : u32[1];
-    param damping : f32 = 0.85;
-    param tolerance : f32 = 1e-6; // of the sum of all changes
-    param limit : u32 = 100;      // rounds at most
-    scratch share : f32[len(row) - 1]; // what a vertex gives to each neighbour
-    scratch term : f32[len(row) - 1];  // what is added up next
-    scratch partial : f32[blocks];
-    scratch total : f32[1];
-    workgroup tile : f32[128];
-    const blocks = 32;
+    in        row       : u32[];
+    in        col       : u32[];
+    out       rank      : f32[len(row) - 1];
+    out       rounds    : u32[1];
+    param     damping   : f32 = 0.85;
+    param     tolerance : f32 = 1e-6; // of the sum of all changes
+    param     limit     : u32 = 100; // rounds at most
+    scratch   share     : f32[len(row) - 1]; // what a vertex gives to each neighbour
+    scratch   term      : f32[len(row) - 1]; // what is added up next
+    scratch   partial   : f32[blocks];
+    scratch   total     : f32[1];
+    workgroup tile      : f32[128];
+    const     blocks    = 32;
 
     fn group_sum(v : f32) -> f32 {
         barrier;

@@ -7,14 +7,14 @@
 // The `while` goes on until nothing changes. With `--set sweeps=1 --iterations 1000` the runtime
 // repeats the program instead and looks for the fixpoint itself; the bytes are the same.
 program reach workgroup(256) elements(4096) {
-    in row : u32[];
-    in col : u32[];
-    in gen : u64[];
-    in kill : u64[len(gen)];
-    out reach : u64[len(gen)];
-    scratch next : u64[len(gen)];
+    in      row     : u32[];
+    in      col     : u32[];
+    in      gen     : u64[];
+    in      kill    : u64[len(gen)];
+    out     reach   : u64[len(gen)];
+    scratch next    : u64[len(gen)];
     scratch changed : u32[2]; // in this sweep and the other one
-    param sweeps : u32 = 0xffffffff; // at most
+    param   sweeps  : u32 = 0xffffffff; // at most
 
     let words = len(gen) / (len(row) - 1); // of a set
     let sweep = 0;

@@ -4,11 +4,11 @@
 // partial sums. Which elements a block adds, and in which order, depends on neither the grid nor the
 // device, so the rounding is always the same.
 program reduce workgroup(256) elements(16384) {
-    in x : f32[];
-    out sum : f32[1];
-    scratch partial : f32[blocks];
-    workgroup tile : f32[256];
-    const blocks = 64;
+    in        x       : f32[];
+    out       sum     : f32[1];
+    scratch   partial : f32[blocks];
+    workgroup tile    : f32[256];
+    const     blocks  = 64;
 
     // The sum of v over the workgroup, for every lane of it.
     fn group_sum(v : f32) -> f32 {

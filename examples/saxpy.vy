@@ -2,7 +2,7 @@
 //
 // y = a * x + y. The lanes stride over the elements, so any grid gives the same result.
 program saxpy workgroup(256) elements(len(y)) {
-    in x : f32[len(y)];
+    in    x : f32[len(y)];
     inout y : f32[];
     param a : f32 = 2.0;
 

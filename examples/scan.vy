@@ -4,12 +4,12 @@
 // itself, a workgroup scans the sums of its lanes, the first workgroup scans the sums of the tiles.
 // Two grid barriers, whatever the length.
 program scan workgroup(256) elements(16384) {
-    in x : u32[];
-    out y : u32[len(x)];
-    scratch sums : u32[len(x) / 2048 + 1];
-    workgroup line : u32[256];
-    const per_lane = 8;
-    const per_tile = 2048;
+    in        x        : u32[];
+    out       y        : u32[len(x)];
+    scratch   sums     : u32[len(x) / 2048 + 1];
+    workgroup line     : u32[256];
+    const     per_lane = 8;
+    const     per_tile = 2048;
 
     // Inclusive scan of v over the workgroup; line[255] is the total until the next call.
     fn group_scan(v : u32) -> u32 {
