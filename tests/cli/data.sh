@@ -24,6 +24,7 @@ expect_exit 2 "$VYRE" cmp a.npy
 make iota:10 nan.npy nan
 expect_exit 0 "$VYRE" cmp nan.npy nan.npy
 expect_exit 7 "$VYRE" cmp nan.npy a.npy
+expect_out "just one is NaN at 10 places"
 
 expect_exit 0 "$VYRE" devices
 grep -q '^ref ' out || fail "ref is not listed"

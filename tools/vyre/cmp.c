@@ -9,9 +9,10 @@ static void write_values(vyre_text *text, const vyre_comparison *c) {
         text, "%" PRIu64 " of %" PRIu64 " %s values differ; the first at %" PRIu64 ": %s and %s\n",
         c->differing, c->count[0], vyre_type_name(c->type[0]), c->first, c->value[0], c->value[1]);
     if (vyre_type_is_float(c->type[0])) {
-        vyre_text_printf(
-            text, "largest distance %" PRIu64 " ULP; just one is NaN at %" PRIu64 " places\n",
-            c->max_ulp, c->nan);
+        vyre_text_printf(text, "largest distance %" PRIu64 " ULP\n", c->max_ulp);
+    }
+    if (c->nan) {
+        vyre_text_printf(text, "just one is NaN at %" PRIu64 " places\n", c->nan);
     }
 }
 
