@@ -10,6 +10,7 @@
 #include "vyre/ir.h"
 #include "vyre/limits.h"
 #include "vyre/race.h"
+#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/type.h"
 

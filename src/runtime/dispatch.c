@@ -289,10 +289,13 @@ static vyre_status run_bound(dispatch *d) {
             vyre_reshape(d->program, d->geometry.workgroup, &d->device->allocator, &copy, d->diag);
     }
     if (status == VYRE_OK) {
-        status = vyre_pipeline_init(&d->pipeline, d->device, copy ? copy : d->program,
-                                    d->options->split, d->diag);
+        vyre_pipeline_options options = {.split = d->options->split,
+                                         .find_races = d->options->find_races};
+        status = vyre_pipeline_init(&d->pipeline, d->device, copy ? copy : d->program, &options,
+                                    d->diag);
         end_lap(d, &d->report.times.compile);
         if (status == VYRE_OK) {
+            d->report.was_split = vyre_pipeline_is_split(&d->pipeline);
             status = run_compiled(d);
             vyre_pipeline_finish(&d->pipeline);
         }
