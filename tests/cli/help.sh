@@ -45,8 +45,8 @@ done
 bash -n bash || fail "the completions for bash are no bash"
 for command in $commands; do
     expect_exit 0 "$VYRE" help "$command"
-    for option in $(grep -oE '^  (-., )?--[a-z-]+' out | grep -oE '[a-z-]+$'); do
-        option=${option#--}
+    mapfile -t options < <(sed -nE 's/^  (-., )?--([a-z-]+).*/\2/p' out)
+    for option in "${options[@]}"; do
         grep -qF -- "--$option" bash zsh || fail "--$option is not completed"
         grep -qE -- "-l $option( |$)" fish || fail "--$option is not completed by fish"
         grep -qF -- "\\-\\-${option//-/\\-}" manual || fail "--$option is not in the manual"

@@ -70,7 +70,8 @@ expect_exit 1 "$VYRE" check hostile.vy
 ! grep -q $'\033' err || fail "an escape sequence of the source is printed"
 
 # Every code that is reported has an explanation.
-for code in $(sed -n 's/.*error\[\(V[0-9]*\)\].*/\1/p' err); do
+mapfile -t codes < <(sed -nE 's/.*error\[(V[0-9]+)\].*/\1/p' err)
+for code in "${codes[@]}"; do
     expect_exit 0 "$VYRE" explain "$code"
     expect_out "$code"
 done

@@ -7,7 +7,7 @@ typedef struct check_options {
 } check_options;
 
 static const cli_option options[] = {
-    {"json", 0, CLI_FLAG, false, offsetof(check_options, json), NULL,
+    {"json", CLI_FLAG, 0, false, offsetof(check_options, json), NULL,
      "print the diagnostics as one JSON object"},
 };
 

@@ -58,8 +58,8 @@ typedef struct cli_triple {
 
 typedef struct cli_option {
     const char *name;
-    char letter; /* short form, or 0 */
     cli_kind kind;
+    char letter;   /* short form, or 0 */
     bool optional; /* the value may be left out, and stands behind `=` if given */
     size_t offset; /* of the field in the command's options */
     const char *value;
@@ -92,7 +92,7 @@ typedef struct cli_command {
     cli_exit (*run)(cli_context *cli, const void *options, const cli_list *arguments);
 } cli_command;
 
-#define CLI_COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+#define CLI_COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 #define CLI_COMMAND(name) extern const cli_command cli_##name##_command;
 #include "commands.def"
@@ -141,8 +141,9 @@ void cli_write_diagnostics(const cli_context *cli, vyre_json_writer *json);
 bool cli_write_text(void *text, const char *bytes, size_t length);
 /* Writes a text to standard output and finishes it. */
 cli_exit cli_output(cli_context *cli, vyre_text *text);
-/* Reads a text and keeps it for quotes in diagnostics. */
-cli_exit cli_source_read(cli_context *cli, const char *path, const cli_source **out_source);
+/* Reads a text and keeps it for quotes in diagnostics; valid until the next one is read. NULL after
+ * an error, whose exit code is told. */
+const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *out_exit);
 /* Reads, parses and checks a program; warnings are reported too. */
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program);
 

@@ -6,7 +6,7 @@ typedef struct devices_options {
 } devices_options;
 
 static const cli_option options[] = {
-    {"json", 0, CLI_FLAG, false, offsetof(devices_options, json), NULL, "print one JSON object"},
+    {"json", CLI_FLAG, 0, false, offsetof(devices_options, json), NULL, "print one JSON object"},
 };
 
 static const char *level_name(vyre_level level) {

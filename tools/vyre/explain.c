@@ -9,7 +9,7 @@ typedef struct explain_options {
 } explain_options;
 
 static const cli_option options[] = {
-    {"list", 0, CLI_FLAG, false, offsetof(explain_options, list), NULL,
+    {"list", CLI_FLAG, 0, false, offsetof(explain_options, list), NULL,
      "list all codes with their titles"},
 };
 

@@ -9,14 +9,14 @@ typedef struct fmt_options {
 } fmt_options;
 
 static const cli_option options[] = {
-    {"check", 0, CLI_FLAG, false, offsetof(fmt_options, check), NULL,
+    {"check", CLI_FLAG, 0, false, offsetof(fmt_options, check), NULL,
      "change nothing; list the files that would change and exit with 7"},
 };
 
 static cli_exit format_file(cli_context *cli, const char *path, vyre_text *out, bool *out_changes) {
-    const cli_source *source;
-    cli_exit exit = cli_source_read(cli, path, &source);
-    if (exit != CLI_PENDING) {
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = cli_source_read(cli, path, &exit);
+    if (!source) {
         return exit;
     }
     uint32_t first = cli->diags.count;

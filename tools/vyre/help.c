@@ -99,8 +99,8 @@ typedef struct help_options {
 } help_options;
 
 static const cli_option options[] = {
-    {"man", 0, CLI_FLAG, false, offsetof(help_options, man), NULL, "print the manual page (troff)"},
-    {"completion", 0, CLI_CHOICE, false, offsetof(help_options, completion), "bash|zsh|fish",
+    {"man", CLI_FLAG, 0, false, offsetof(help_options, man), NULL, "print the manual page (troff)"},
+    {"completion", CLI_CHOICE, 0, false, offsetof(help_options, completion), "bash|zsh|fish",
      "print the completions for a shell"},
 };
 

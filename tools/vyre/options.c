@@ -159,21 +159,22 @@ static cli_exit set_value(reader *r, const cli_option *option, const char *value
     void *field = field_of(r, option);
     cli_number *number = field;
     cli_triple *triple = field;
+    const char *text = value ? value : "";
     bool good = true;
     switch (option->kind) {
     case CLI_FLAG: *(bool *)field = true; return CLI_PENDING;
     case CLI_TEXT: *(const char **)field = value; return CLI_PENDING;
     case CLI_LIST: return push(r, field, value) ? CLI_PENDING : CLI_MEMORY;
-    case CLI_NUMBER: good = cli_read_number(value, UINT64_MAX, &number->value); break;
-    case CLI_BYTES: good = read_bytes(value, &number->value); break;
-    case CLI_SECONDS: good = read_seconds(value, &number->value); break;
+    case CLI_NUMBER: good = cli_read_number(text, UINT64_MAX, &number->value); break;
+    case CLI_BYTES: good = read_bytes(text, &number->value); break;
+    case CLI_SECONDS: good = read_seconds(text, &number->value); break;
     case CLI_CHOICE: good = !value || cli_read_choice(option->value, value, &number->value); break;
     case CLI_TRIPLE:
-        good = triple->given = read_triple(value, triple->value);
-        return good ? CLI_PENDING : bad_value(r, option, value);
+        good = triple->given = read_triple(text, triple->value);
+        return good ? CLI_PENDING : bad_value(r, option, text);
     }
     number->given = good;
-    return good ? CLI_PENDING : bad_value(r, option, value);
+    return good ? CLI_PENDING : bad_value(r, option, text);
 }
 
 static cli_exit unknown_option(reader *r, const char *word) {

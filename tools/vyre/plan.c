@@ -18,16 +18,16 @@ typedef struct plan_options {
 #define AT(field) offsetof(plan_options, field)
 
 static const cli_option options[] = {
-    {"budget", 0, CLI_BYTES, false, AT(budget), "BYTES",
+    {"budget", CLI_BYTES, 0, false, AT(budget), "BYTES",
      "memory of one group and the resident graph together, such as 512M; overrides the file's"},
-    {"mode", 0, CLI_CHOICE, false, AT(mode), "packed|layered",
+    {"mode", CLI_CHOICE, 0, false, AT(mode), "packed|layered",
      "packed: the fewest groups; layered: the layers of the graph, cut to fit"},
-    {"curve", 0, CLI_FLAG, false, AT(curve), NULL, "show barriers against budget"},
-    {"check", 0, CLI_TEXT, false, AT(check), "PLAN",
+    {"curve", CLI_FLAG, 0, false, AT(curve), NULL, "show barriers against budget"},
+    {"check", CLI_TEXT, 0, false, AT(check), "PLAN",
      "check a plan (JSON) against the waves; exit with 7 if it does not hold"},
-    {"json", 0, CLI_FLAG, false, AT(json), NULL, "print one JSON object"},
-    {"dot", 0, CLI_FLAG, false, AT(dot), NULL, "print the plan for graphviz"},
-    {"svg", 0, CLI_FLAG, false, AT(svg), NULL, "print the plan as a picture"},
+    {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
+    {"dot", CLI_FLAG, 0, false, AT(dot), NULL, "print the plan for graphviz"},
+    {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the plan as a picture"},
 };
 
 enum { CURVE_POINTS = 16 };
@@ -109,9 +109,9 @@ static cli_exit check_groups(plan_reader *p, uint32_t groups) {
 }
 
 static cli_exit check_plan(cli_context *cli, const vyre_waves *waves, const char *path) {
-    const cli_source *source;
-    cli_exit exit = cli_source_read(cli, path, &source);
-    if (exit != CLI_PENDING) {
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = cli_source_read(cli, path, &exit);
+    if (!source) {
         return exit;
     }
     vyre_diag diag = {0};
@@ -200,9 +200,9 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return cli_fail(cli, VYRE_INVALID_ARGUMENT, "choose one of --json, --dot, --svg",
                         "these options do not go together");
     }
-    const cli_source *source;
-    cli_exit exit = cli_source_read(cli, arguments->items[0], &source);
-    if (exit != CLI_PENDING) {
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = cli_source_read(cli, arguments->items[0], &exit);
+    if (!source) {
         return exit;
     }
     vyre_diag diag = {0};

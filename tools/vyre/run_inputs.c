@@ -204,7 +204,7 @@ static cli_exit read_input(run *r, const char *text) {
     if (!equals) {
         return without_value(r, "--in", "BUF=SOURCE", text);
     }
-    uint32_t slots[GRAPH_BUFFERS], count = 0;
+    uint32_t slots[GRAPH_BUFFERS] = {0}, count = 0;
     cli_exit exit = find_slots(r, text, (size_t)(equals - text), slots, &count);
     if (exit != CLI_PENDING) {
         return exit;

@@ -26,11 +26,12 @@ cli_exit cli_output(cli_context *cli, vyre_text *text) {
     return exit;
 }
 
-cli_exit cli_source_read(cli_context *cli, const char *path, const cli_source **out_source) {
+const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *out_exit) {
     vyre_diag diag = {0};
     vyre_bytes bytes;
     if (vyre_file_read(path, VYRE_LIMIT_SOURCE_BYTES, NULL, &bytes, &diag) != VYRE_OK) {
-        return cli_report(cli, &diag);
+        *out_exit = cli_report(cli, &diag);
+        return NULL;
     }
     cli_source *grown = realloc(cli->sources, (cli->source_count + 1) * sizeof *grown);
     char *name = strdup(strcmp(path, "-") == 0 ? "stdin" : path);
@@ -42,20 +43,20 @@ cli_exit cli_source_read(cli_context *cli, const char *path, const cli_source **
     if (!grown || !name || text.failed) {
         free(name);
         vyre_text_finish(&text);
-        return cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory for %s", path);
+        *out_exit = cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory for %s", path);
+        return NULL;
     }
     cli_source *source = &grown[cli->source_count++];
     source->path = name;
     source->text = text;
     vyre_diag_copy(source->shown, sizeof source->shown, name);
-    *out_source = source;
-    return CLI_PENDING;
+    return source;
 }
 
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program) {
-    const cli_source *source;
-    cli_exit exit = cli_source_read(cli, path, &source);
-    if (exit != CLI_PENDING) {
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = cli_source_read(cli, path, &exit);
+    if (!source) {
         return exit;
     }
     uint32_t first = cli->diags.count;
