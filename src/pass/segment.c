@@ -282,8 +282,10 @@ static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
 static void restore_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
-        give(m, e,
-             entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe));
+        vyre_expr value =
+            entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe);
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        give(m, e, value);
         return;
     }
     vyre_expr low = word_of(m, entity, 0);
