@@ -1,7 +1,4 @@
-/* Carry: liveness over blocks, then a place for everything that is alive.
- *
- * Liveness is the usual backward dataflow on bit sets. A variable set only on some path of a block
- * keeps its old value on the others, so it is not killed there; memory is never killed.
+/* Carry: what each block uses and sets, and a place for everything that is alive between blocks.
  *
  * A variable with a single definition that is pure and reads nothing that changes (ids, lengths,
  * params, constants, other such variables) has one value per lane for the whole run: it is computed
@@ -25,33 +22,40 @@ typedef struct analyst {
     const vyre_program_view *p;
     const vyre_blocks *blocks;
     const vyre_allocator *a;
-    uint64_t *used, *killed; /* upward exposed uses; set on every path */
-    uint32_t *definitions;   /* per entity */
-    vyre_expr *definition;   /* per entity: the last one seen; VYRE_NONE if it is no expression */
-    bool *varies;            /* per entity: some definition is not the same for the whole grid */
+    vyre_presences found;
+    uint32_t *latest; /* per entity: where it was found last */
+    uint32_t *first;  /* per entity + 1: where it is in `found`, once that is sorted by entity */
+    uint32_t *definitions; /* per entity */
+    vyre_expr *definition; /* per entity: the last one seen; VYRE_NONE if it is no expression */
+    bool *varies;          /* per entity: some definition is not the same for the whole grid */
+    uint32_t *cost;        /* per entity: of computing it again */
     const vyre_shapes *shapes;
     vyre_shape *scratch; /* shapes of one statement's expressions */
+    bool failed;         /* out of memory */
+    uint32_t nowhere;    /* flags that could not be kept */
 } analyst;
 
-static void add(uint64_t *sets, uint32_t words, uint32_t row, uint32_t entity) {
-    sets[(size_t)row * words + entity / 64] |= UINT64_C(1) << (entity % 64);
+static uint32_t *flags_of(analyst *an, uint32_t block, uint32_t entity) {
+    uint32_t at = an->latest[entity];
+    if (at >= an->found.count || an->found.data[at].entity != entity ||
+        an->found.data[at].block != block) {
+        at = an->latest[entity] = an->found.count;
+        if (!vyre_vec_push(an->a, &an->found, (vyre_presence){.entity = entity, .block = block})) {
+            an->failed = true;
+            return &an->nowhere;
+        }
+    }
+    return &an->found.data[at].flags;
 }
 
 static void use(analyst *an, uint32_t block, uint32_t entity) {
-    uint32_t words = an->plan->set_words;
-    add(an->plan->touched, words, block, entity);
-    if (!vyre_set_has(an->killed, words, block, entity)) {
-        add(an->used, words, block, entity);
-    }
+    uint32_t *flags = flags_of(an, block, entity);
+    *flags |= VYRE_TOUCHES | (*flags & VYRE_KILLS ? 0 : VYRE_USES);
 }
 
 static void set(analyst *an, uint32_t block, uint32_t entity, bool always) {
-    uint32_t words = an->plan->set_words;
-    add(an->plan->touched, words, block, entity);
-    add(an->plan->modified, words, block, entity);
-    if (VYRE_MUTANT(carry_kill_always, always, true)) {
-        add(an->killed, words, block, entity);
-    }
+    *flags_of(an, block, entity) |= VYRE_TOUCHES | VYRE_MODIFIES |
+                                    (VYRE_MUTANT(carry_kill_always, always, true) ? VYRE_KILLS : 0);
 }
 
 static bool is_local_memory(const vyre_program_view *p, vyre_decl decl) {
@@ -173,34 +177,6 @@ static void scan_block(analyst *an, uint32_t number) {
     }
 }
 
-/* live_out = union of live_in of the successors; live_in = used + (live_out - killed). */
-static void solve_liveness(analyst *an) {
-    vyre_carry_plan *plan = an->plan;
-    uint32_t words = plan->set_words, count = an->blocks->list.count;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = count; b-- > 0;) {
-            const vyre_block *block = &an->blocks->list.data[b];
-            if (block->preds == 0) {
-                continue;
-            }
-            const uint64_t *next =
-                block->exit == VYRE_EXIT_END ? NULL : plan->live_in + (size_t)block->next * words;
-            const uint64_t *otherwise = block->exit == VYRE_EXIT_BRANCH
-                                            ? plan->live_in + (size_t)block->otherwise * words
-                                            : NULL;
-            for (uint32_t w = 0; w < words; w++) {
-                size_t at = (size_t)b * words + w;
-                uint64_t out = (next ? next[w] : 0) | (otherwise ? otherwise[w] : 0);
-                uint64_t in = an->used[at] | (out & ~an->killed[at]);
-                changed |= out != plan->live_out[at] || in != plan->live_in[at];
-                plan->live_out[at] = out;
-                plan->live_in[at] = in;
-            }
-        }
-    }
-}
-
 /* Cost of computing an expression again, or a large number if it must not be. `cost` holds the cost
  * of variables judged so far. */
 static uint32_t recipe_cost(const analyst *an, vyre_expr root, const uint32_t *cost) {
@@ -231,8 +207,9 @@ static uint32_t recipe_cost(const analyst *an, vyre_expr root, const uint32_t *c
 }
 
 /* Variables are numbered in the order of their bindings, so one pass sees operands first. */
-static void choose_recipes(analyst *an, uint32_t *cost) {
+static void choose_recipes(analyst *an) {
     const vyre_program_view *p = an->p;
+    uint32_t *cost = an->cost;
     uint32_t loops = p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < loops; e++) {
         vyre_entity *entity = &an->plan->entities[e];
@@ -253,63 +230,77 @@ static void choose_recipes(analyst *an, uint32_t *cost) {
     }
 }
 
-/* Finds a slot in a pool where no other value is alive at the same time. */
+/* Slots of which no two values are alive behind the same block. */
 typedef struct pool {
     VYRE_VEC(uint64_t) busy; /* block_words words per slot */
     uint32_t slots;
+    uint32_t *full; /* per block: slots below this one are busy */
 } pool;
 
-static bool place(analyst *an, pool *in, uint32_t e, uint64_t *blocks_of, uint32_t block_words) {
-    const vyre_carry_plan *plan = an->plan;
-    memset(blocks_of, 0, block_words * sizeof *blocks_of);
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
-            blocks_of[b / 64] |= UINT64_C(1) << (b % 64);
+static bool is_busy(const pool *in, uint32_t block_words, uint32_t slot, uint32_t block) {
+    return in->busy.data[(size_t)slot * block_words + block / 64] >> (block % 64) & 1;
+}
+
+static bool add_slot(analyst *an, pool *in, uint32_t block_words) {
+    if (!vyre_vec_reserve(an->a, &in->busy, block_words)) {
+        return false;
+    }
+    memset(in->busy.data + in->busy.count, 0, block_words * sizeof *in->busy.data);
+    in->busy.count += block_words;
+    in->slots++;
+    return true;
+}
+
+/* Gives the value the first slot that is free wherever it is alive. */
+static bool place(analyst *an, pool *in, uint32_t e, uint32_t block_words) {
+    const vyre_presence *found = an->found.data;
+    uint32_t begin = an->first[e], end = an->first[e + 1], slot = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        uint32_t full = found[i].flags & VYRE_LIVE_OUT ? in->full[found[i].block] : 0;
+        slot = full > slot ? full : slot;
+    }
+    for (bool clash = true; slot < in->slots && clash; slot += clash) {
+        clash = false;
+        for (uint32_t i = begin; i < end && !clash; i++) {
+            clash =
+                (found[i].flags & VYRE_LIVE_OUT) && is_busy(in, block_words, slot, found[i].block);
         }
     }
-    uint32_t slot = 0;
-    for (; slot < in->slots; slot++) {
-        const uint64_t *busy = in->busy.data + (size_t)slot * block_words;
-        uint32_t w = 0;
-        while (w < block_words && (busy[w] & blocks_of[w]) == 0) {
-            w++;
-        }
-        if (w == block_words || VYRE_MUTANT(carry_share_slots, false, true)) {
-            break;
+    if (slot == in->slots && !add_slot(an, in, block_words)) {
+        return false;
+    }
+    for (uint32_t i = begin; i < end; i++) {
+        uint32_t block = found[i].block;
+        if (VYRE_MUTANT(carry_share_slots, found[i].flags & VYRE_LIVE_OUT, 0)) {
+            in->busy.data[(size_t)slot * block_words + block / 64] |= UINT64_C(1) << (block % 64);
+            while (in->full[block] < in->slots &&
+                   is_busy(in, block_words, in->full[block], block)) {
+                in->full[block]++;
+            }
         }
     }
-    if (slot == in->slots) {
-        if (!vyre_vec_reserve(an->a, &in->busy, block_words)) {
-            return false;
-        }
-        memset(in->busy.data + in->busy.count, 0, block_words * sizeof *in->busy.data);
-        in->busy.count += block_words;
-        in->slots++;
-    }
-    for (uint32_t w = 0; w < block_words; w++) {
-        in->busy.data[(size_t)slot * block_words + w] |= blocks_of[w];
-    }
-    plan->entities[e].slot = slot;
+    an->plan->entities[e].slot = slot;
     return true;
 }
 
 static bool is_carried(const analyst *an, uint32_t e) {
-    const vyre_carry_plan *plan = an->plan;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
-            return true;
-        }
+    bool carried = false;
+    for (uint32_t i = an->first[e]; i < an->first[e + 1] && !carried; i++) {
+        carried = (an->found.data[i].flags & VYRE_LIVE_OUT) != 0;
     }
-    return false;
+    return carried;
 }
 
 /* Slots of one word and of two words are told apart; pools: lane 1, lane 2, grid 1, grid 2. */
-static vyre_status place_values(analyst *an) {
+static bool place_values(analyst *an) {
     vyre_carry_plan *plan = an->plan;
-    uint32_t block_words = (an->blocks->list.count + 63) / 64;
-    uint64_t *blocks_of = vyre_alloc(an->a, block_words, sizeof *blocks_of);
+    uint32_t blocks = an->blocks->list.count, block_words = (blocks + 63) / 64;
     pool pools[4] = {0};
-    bool ok = blocks_of != NULL;
+    bool ok = true;
+    for (int i = 0; i < 4; i++) {
+        pools[i].full = vyre_alloc_zeroed(an->a, blocks, sizeof *pools[i].full);
+        ok = ok && pools[i].full;
+    }
     uint32_t values = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
@@ -320,7 +311,7 @@ static vyre_status place_values(analyst *an) {
         entity->kind = an->varies[e] ? VYRE_CARRY_LANE : VYRE_CARRY_GRID;
         entity->words = vyre_type_size((vyre_type)entity->type) / 4;
         pool *in = &pools[(entity->kind == VYRE_CARRY_GRID ? 2 : 0) + entity->words - 1];
-        ok = place(an, in, e, blocks_of, block_words);
+        ok = place(an, in, e, block_words);
     }
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
@@ -333,9 +324,9 @@ static vyre_status place_values(analyst *an) {
     plan->area_words = pools[2].slots + 2 * pools[3].slots;
     for (int i = 0; i < 4; i++) {
         vyre_vec_free(an->a, &pools[i].busy);
+        vyre_free(an->a, pools[i].full, blocks, sizeof *pools[i].full);
     }
-    vyre_free(an->a, blocks_of, block_words, sizeof *blocks_of);
-    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+    return ok;
 }
 
 static void place_memory(analyst *an) {
@@ -380,29 +371,51 @@ static void place_ended(analyst *an) {
 static bool allocate(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_allocator *a = an->a;
-    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
-    plan->entities = vyre_alloc_zeroed(a, plan->entity_count, sizeof *plan->entities);
-    plan->live_in = vyre_alloc_zeroed(a, sets, sizeof *plan->live_in);
-    plan->live_out = vyre_alloc_zeroed(a, sets, sizeof *plan->live_out);
-    plan->touched = vyre_alloc_zeroed(a, sets, sizeof *plan->touched);
-    plan->modified = vyre_alloc_zeroed(a, sets, sizeof *plan->modified);
-    an->used = vyre_alloc_zeroed(a, sets, sizeof *an->used);
-    an->killed = vyre_alloc_zeroed(a, sets, sizeof *an->killed);
-    an->definitions = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definitions);
-    an->definition = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definition);
-    an->varies = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->varies);
+    size_t entities = plan->entity_count, blocks = an->blocks->list.count;
+    plan->entities = vyre_alloc_zeroed(a, entities, sizeof *plan->entities);
+    plan->first_present = vyre_alloc_zeroed(a, blocks + 1, sizeof *plan->first_present);
+    an->latest = vyre_alloc_zeroed(a, entities, sizeof *an->latest);
+    an->first = vyre_alloc_zeroed(a, entities + 1, sizeof *an->first);
+    an->definitions = vyre_alloc_zeroed(a, entities, sizeof *an->definitions);
+    an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
+    an->varies = vyre_alloc_zeroed(a, entities, sizeof *an->varies);
+    an->cost = vyre_alloc(a, entities, sizeof *an->cost);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
-    return plan->entities && plan->live_in && plan->live_out && plan->touched && plan->modified &&
-           an->used && an->killed && an->definitions && an->definition && an->varies && an->scratch;
+    return plan->entities && plan->first_present && an->latest && an->first && an->definitions &&
+           an->definition && an->varies && an->cost && an->scratch;
 }
 
-static vyre_status analyse(analyst *an, vyre_diag *diag) {
+static void release(analyst *an) {
+    const vyre_allocator *a = an->a;
+    size_t entities = an->plan->entity_count;
+    vyre_vec_free(a, &an->found);
+    vyre_free(a, an->latest, entities, sizeof *an->latest);
+    vyre_free(a, an->first, entities + 1, sizeof *an->first);
+    vyre_free(a, an->definitions, entities, sizeof *an->definitions);
+    vyre_free(a, an->definition, entities, sizeof *an->definition);
+    vyre_free(a, an->varies, entities, sizeof *an->varies);
+    vyre_free(a, an->cost, entities, sizeof *an->cost);
+    vyre_free(a, an->scratch, an->p->expr_count, sizeof *an->scratch);
+}
+
+/* The presences by block, as the plan keeps them. */
+static bool list_by_block(analyst *an) {
+    vyre_carry_plan *plan = an->plan;
+    if (!vyre_presences_sort(&an->found, true, plan->first_present, an->blocks->list.count,
+                             an->a)) {
+        return false;
+    }
+    plan->present_count = an->found.count;
+    plan->present = vyre_alloc(an->a, plan->present_count, sizeof *plan->present);
+    if (plan->present && plan->present_count) {
+        memcpy(plan->present, an->found.data, plan->present_count * sizeof *plan->present);
+    }
+    return plan->present != NULL;
+}
+
+static bool analyse(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_program_view *p = an->p;
-    uint32_t *cost = vyre_alloc(an->a, plan->entity_count, sizeof *cost);
-    if (!cost) {
-        return vyre_fail_memory(diag, "splitting");
-    }
     for (uint32_t e = 0; e < plan->entity_count; e++) {
         uint32_t hidden = e - p->var_count;
         plan->entities[e].kind = VYRE_CARRY_LANE;
@@ -416,15 +429,15 @@ static vyre_status analyse(analyst *an, vyre_diag *diag) {
             scan_block(an, b);
         }
     }
-    solve_liveness(an);
-    choose_recipes(an, cost);
-    vyre_free(an->a, cost, plan->entity_count, sizeof *cost);
-    if (place_values(an) != VYRE_OK) {
-        return vyre_fail_memory(diag, "splitting");
+    choose_recipes(an);
+    if (an->failed ||
+        !vyre_liveness_solve(&an->found, an->blocks, plan->entity_count, an->first, an->a) ||
+        !place_values(an)) {
+        return false;
     }
     place_memory(an);
     place_ended(an);
-    return VYRE_OK;
+    return list_by_block(an);
 }
 
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
@@ -432,7 +445,6 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
     plan->entity_count = p->var_count + blocks->loop_count * VYRE_LOOP_VALUES + p->decl_count;
-    plan->set_words = (plan->entity_count + 63) / 64;
     analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a};
     vyre_calls calls;
     vyre_effect_map *effects = NULL;
@@ -445,39 +457,27 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     if (status == VYRE_OK) {
         status = vyre_shapes_create(program, effects, a, &shapes);
     }
-    if (status == VYRE_OK && !allocate(&an)) {
+    an.shapes = shapes;
+    if (status == VYRE_OK && !(allocate(&an) && analyse(&an))) {
         status = VYRE_OUT_OF_MEMORY;
     }
-    if (status == VYRE_OK) {
-        an.shapes = shapes;
-        status = analyse(&an, diag);
-    } else {
-        (void)vyre_fail_memory(diag, "splitting");
-    }
-    size_t sets = (size_t)plan->set_words * blocks->list.count;
-    vyre_free(a, an.used, sets, sizeof *an.used);
-    vyre_free(a, an.killed, sets, sizeof *an.killed);
-    vyre_free(a, an.definitions, plan->entity_count, sizeof *an.definitions);
-    vyre_free(a, an.definition, plan->entity_count, sizeof *an.definition);
-    vyre_free(a, an.varies, plan->entity_count, sizeof *an.varies);
-    vyre_free(a, an.scratch, p->expr_count, sizeof *an.scratch);
+    release(&an);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);
     if (status != VYRE_OK) {
         vyre_carry_finish(plan, a);
+        return vyre_fail_memory(diag, "splitting");
     }
-    return status;
+    return VYRE_OK;
 }
 
 void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     if (!plan->blocks) {
         return;
     }
-    size_t sets = (size_t)plan->set_words * plan->blocks->list.count;
     vyre_free(a, plan->entities, plan->entity_count, sizeof *plan->entities);
-    vyre_free(a, plan->live_in, sets, sizeof *plan->live_in);
-    vyre_free(a, plan->live_out, sets, sizeof *plan->live_out);
-    vyre_free(a, plan->touched, sets, sizeof *plan->touched);
-    vyre_free(a, plan->modified, sets, sizeof *plan->modified);
+    vyre_free(a, plan->present, plan->present_count, sizeof *plan->present);
+    vyre_free(a, plan->first_present, (size_t)plan->blocks->list.count + 1,
+              sizeof *plan->first_present);
     *plan = (vyre_carry_plan){0};
 }
