@@ -210,7 +210,7 @@ static uint32_t recipe_cost(const analyst *an, vyre_expr root, const uint32_t *c
 static void choose_recipes(analyst *an) {
     const vyre_program_view *p = an->p;
     uint32_t *cost = an->cost;
-    uint32_t loops = p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
+    uint32_t loops = p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < loops; e++) {
         vyre_entity *entity = &an->plan->entities[e];
         cost[e] = UINT32_MAX;
@@ -301,7 +301,7 @@ static bool place_values(analyst *an) {
         pools[i].full = vyre_alloc_zeroed(an->a, blocks, sizeof *pools[i].full);
         ok = ok && pools[i].full;
     }
-    uint32_t values = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
+    uint32_t values = an->p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
         entity->carried = is_carried(an, e);
@@ -444,7 +444,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
                             const vyre_blocks *blocks, const vyre_allocator *a, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
-    plan->entity_count = p->var_count + blocks->loop_count * VYRE_LOOP_VALUES + p->decl_count;
+    plan->entity_count = p->var_count + blocks->loops.count * VYRE_LOOP_VALUES + p->decl_count;
     analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a};
     vyre_calls calls;
     vyre_effect_map *effects = NULL;

@@ -40,7 +40,7 @@ static inline uint32_t vyre_entity_of_loop(const vyre_carry_plan *plan, uint32_t
     return plan->p->var_count + loop * VYRE_LOOP_VALUES + value;
 }
 static inline uint32_t vyre_entity_of_decl(const vyre_carry_plan *plan, vyre_decl decl) {
-    return plan->p->var_count + plan->blocks->loop_count * VYRE_LOOP_VALUES + decl;
+    return plan->p->var_count + plan->blocks->loops.count * VYRE_LOOP_VALUES + decl;
 }
 /* The program is the inlined one that the blocks were made from. */
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,

@@ -178,16 +178,23 @@ static void carried(vyre_text *text, const vyre_carry *carry) {
     vyre_text_puts(text, "\n");
 }
 
-/* A launch ends behind the step and another one follows. */
+/* Where a launch ends: at a barrier, at a decision, or where two ways meet. */
 static void boundary(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
     const vyre_step *step = &v->steps[number];
     const uint32_t *live;
     uint32_t count = vyre_module_live(module, number, &live);
-    vyre_text_puts(text,
-                   step->sync ? "\ngrid_sync, " : "\nno barrier, but a decision of the schedule, ");
-    vyre_explain_line(text, step->place);
+    if (step->kind == VYRE_STEP_NEXT && !step->sync) {
+        vyre_text_puts(text, "\nno barrier, two ways meet");
+    } else {
+        vyre_text_puts(text, step->sync ? "\ngrid_sync, " : "\nno barrier, a decision, ");
+        vyre_explain_line(text, step->place);
+    }
     vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
+    if (step->kind == VYRE_STEP_END) {
+        vyre_text_puts(text, "    nothing follows: it costs nothing\n");
+        return;
+    }
     if (count == 0) {
         vyre_text_puts(text, "    nothing is carried\n");
         return;
@@ -260,7 +267,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     bytes(text, reserved);
     vyre_text_puts(text, "\n");
     for (uint32_t i = 0; i < v->step_count; i++) {
-        if (v->steps[i].kind != VYRE_STEP_END) {
+        if (v->steps[i].kind != VYRE_STEP_END || v->steps[i].sync) {
             boundary(text, module, i);
         }
     }

@@ -90,8 +90,8 @@ static vyre_text *fresh(canvas *c) {
     return &c->buffer;
 }
 
-static void put_buffer(const canvas *c, double x, double y, const char *class) {
-    put(c, x, y, class, vyre_text_string(&c->buffer), c->buffer.length, COLUMNS);
+static void put_buffer(const canvas *c, double x, double y, const char *class, size_t columns) {
+    put(c, x, y, class, vyre_text_string(&c->buffer), c->buffer.length, columns);
 }
 
 /* ---- layout ---- */
@@ -254,7 +254,7 @@ static double draw_buffers(canvas *c, uint32_t segment, bool written, double y) 
     if (vyre_explain_buffers(&c->buffer, c->module, segment, written) == 0) {
         return y;
     }
-    put_buffer(c, c->left + PAD, y, "note");
+    put_buffer(c, c->left + PAD, y, "note", COLUMNS);
     return y + LINE;
 }
 
@@ -274,7 +274,7 @@ static void draw_code(canvas *c, uint32_t segment, double y) {
     }
     if (lines > CODE_LINES) {
         vyre_text_printf(fresh(c), "(%" PRIu32 " more)", lines - CODE_LINES);
-        put_buffer(c, c->left + PAD, y, "note");
+        put_buffer(c, c->left + PAD, y, "note", COLUMNS);
     }
 }
 
@@ -285,17 +285,17 @@ static void draw_box(canvas *c, uint32_t number) {
     rectangle(c, idle ? "idle" : "box", c->left, u->box, WIDTH, u->bar - u->box);
     double y = u->box + LINE;
     vyre_text_printf(fresh(c), "step %" PRIu32, number);
-    put_buffer(c, c->left + PAD, y, "step");
+    put_buffer(c, c->left + PAD, y, "step", 10);
     vyre_text_puts(fresh(c), !idle ? vyre_program_get(c->module->segments[step->segment])->name
                              : step->kind == VYRE_STEP_END ? "end"
                                                            : "nothing to launch");
-    put_buffer(c, c->left + PAD + 10 * LETTER, y, idle ? "note" : "step");
+    put_buffer(c, c->left + PAD + 10 * LETTER, y, idle ? "note" : "step", COLUMNS - 30);
     if (idle) {
         return;
     }
     uint64_t statements = vyre_program_get(c->module->segments[step->segment])->stats.statements;
     vyre_text_printf(fresh(c), "%" PRIu64 " statements", statements);
-    put_buffer(c, c->left + WIDTH - PAD, y, "note right");
+    put_buffer(c, c->left + WIDTH - PAD, y, "note right", 20);
     y = draw_buffers(c, step->segment, false, y + LINE);
     y = draw_buffers(c, step->segment, true, y);
     draw_code(c, step->segment, y);
@@ -310,18 +310,18 @@ static void draw_bar(canvas *c, uint32_t number) {
     rectangle(c, "bar", c->left, u->bar, WIDTH, BAR);
     vyre_text_puts(fresh(c), "grid_sync, ");
     vyre_explain_line(&c->buffer, step->place);
-    put_buffer(c, c->left + PAD, u->bar + LINE, "sync");
+    put_buffer(c, c->left + PAD, u->bar + LINE, "sync", COLUMNS);
     uint64_t bytes[3];
     static const char *const owners[] = {"lane", "group", "grid"};
     vyre_explain_bytes(c->module, number, bytes);
     (void)fresh(c);
     for (int owner = 0; owner < 3; owner++) {
         if (bytes[owner]) {
-            vyre_text_printf(&c->buffer, "%s%" PRIu64 " bytes per %s",
-                             c->buffer.length ? ", " : "carries ", bytes[owner], owners[owner]);
+            vyre_text_printf(&c->buffer, "%s%" PRIu64 " B/%s", c->buffer.length ? ", " : "",
+                             bytes[owner], owners[owner]);
         }
     }
-    put_buffer(c, c->left + WIDTH - PAD, u->bar + LINE, "sync right");
+    put_buffer(c, c->left + WIDTH - PAD, u->bar + LINE, "sync right", COLUMNS - 20);
 }
 
 static void draw_carries(canvas *c, uint32_t number) {
@@ -335,16 +335,16 @@ static void draw_carries(canvas *c, uint32_t number) {
     double y = u->carry + LINE;
     for (uint32_t i = 0; i < count && i < CARRY_LINES; i++, y += LINE) {
         const vyre_carry *carry = &c->v->carries[live[i]];
-        put(c, c->left + PAD, y, "code", carry->name, strlen(carry->name), COLUMNS / 2);
+        put(c, c->left + PAD, y, "code", carry->name, strlen(carry->name), COLUMNS - 40);
         vyre_text_puts(fresh(c), vyre_carry_kind_where(carry->kind));
         if (carry->words) {
             vyre_text_printf(&c->buffer, ", %" PRIu64 " bytes", UINT64_C(4) * carry->words);
         }
-        put_buffer(c, c->left + WIDTH - PAD, y, "note right");
+        put_buffer(c, c->left + WIDTH - PAD, y, "note right", 40);
     }
     if (count > CARRY_LINES) {
         vyre_text_printf(fresh(c), "(%" PRIu32 " more)", count - CARRY_LINES);
-        put_buffer(c, c->left + PAD, y, "note");
+        put_buffer(c, c->left + PAD, y, "note", COLUMNS);
     }
 }
 
@@ -357,10 +357,9 @@ static void draw_decision(canvas *c, uint32_t number) {
     rectangle(c, "choice", c->left, u->decision, WIDTH, u->end - u->decision);
     vyre_explain_condition(fresh(c), c->module, step);
     vyre_text_puts(&c->buffer, " ?");
-    put(c, c->left + PAD, u->decision + LINE, "code", vyre_text_string(&c->buffer),
-        c->buffer.length, COLUMNS - 14);
+    put_buffer(c, c->left + PAD, u->decision + LINE, "code", COLUMNS - 14);
     vyre_explain_line(fresh(c), vyre_program_stmt_place(c->v->source, step->condition));
-    put_buffer(c, c->left + WIDTH - PAD, u->decision + LINE, "note right");
+    put_buffer(c, c->left + WIDTH - PAD, u->decision + LINE, "note right", COLUMNS);
 }
 
 static double track_x(const canvas *c, int side, uint32_t target) {
@@ -460,13 +459,13 @@ static void head(canvas *c) {
     vyre_text_puts(c->text, "</defs>\n");
     rectangle(c, "page", 0, 0, width, height);
     vyre_text_printf(fresh(c), "%s", vyre_program_get(c->v->source)->name);
-    put_buffer(c, c->left, 26, "title");
+    put_buffer(c, c->left, 26, "title", COLUMNS / 2);
     vyre_text_printf(fresh(c),
-                     "%" PRIu32 " steps, %" PRIu32 " segments, %" PRIu32
-                     " grid barriers; the carry takes %" PRIu64 " bytes per lane",
+                     "%" PRIu32 " steps, %" PRIu32 " segments, %" PRIu32 " grid barriers, %" PRIu64
+                     " bytes per lane",
                      c->v->step_count, c->v->segment_count, c->v->sync_points,
                      UINT64_C(4) * c->v->lane_words);
-    put(c, c->left, 46, "note", vyre_text_string(&c->buffer), c->buffer.length, 2 * COLUMNS);
+    put_buffer(c, c->left, 46, "note", COLUMNS);
 }
 
 void vyre_explain_svg(vyre_text *text, const vyre_module *module) {

@@ -111,6 +111,17 @@ static const char *carry_name(const vyre_program_view *p, const vyre_carry_plan 
     return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
 }
 
+static vyre_place carry_place(const vyre_program *source, const vyre_carry_plan *plan, uint32_t e) {
+    uint32_t vars = plan->p->var_count, decls = vyre_entity_of_decl(plan, 0);
+    if (e < vars) {
+        return vyre_program_var_place(source, e);
+    }
+    if (e >= decls) {
+        return vyre_program_decl_place(source, e - decls);
+    }
+    return vyre_program_stmt_place(source, plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
+}
+
 /* The list of carries, and for each step those alive behind it. */
 static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                 const vyre_carry_plan *plan, const uint32_t *order) {
@@ -127,7 +138,6 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     m->live_first = vyre_alloc_zeroed(a, (size_t)m->view.step_count + 1, sizeof *m->live_first);
     VYRE_VEC(uint32_t) live = {0};
     bool ok = number && m->carries && m->live_first;
-    uint32_t decls = vyre_entity_of_decl(plan, 0);
     for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
         const vyre_entity *entity = &plan->entities[e];
         if (entity->carried) {
@@ -136,9 +146,7 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                              .kind = (vyre_carry_kind)entity->kind,
                              .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
                              .slot = entity->slot,
-                             .place = e < p->var_count ? vyre_program_var_place(m->source, e)
-                                      : e >= decls ? vyre_program_decl_place(m->source, e - decls)
-                                                   : (vyre_place){0}};
+                             .place = carry_place(m->source, plan, e)};
         }
     }
     if (ok && ended) {
