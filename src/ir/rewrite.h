@@ -22,6 +22,8 @@ typedef struct vyre_rewriter {
                          void *user);
     /* (optional) The name a copied variable gets; NULL: its own. */
     const char *(*rename)(struct vyre_rewriter *rw, vyre_var var, void *user);
+    /* (optional) The tag of a copied async statement; NULL: its own. */
+    const char *(*retag)(struct vyre_rewriter *rw, const char *tag, void *user);
     void *user;
 } vyre_rewriter;
 
