@@ -120,7 +120,8 @@ VYRE_API vyre_status vyre_dispatch(vyre_device *device, const vyre_program *prog
                                    vyre_dispatch_report *out_report, vyre_diag *diag);
 
 /* The number of elements of each declaration and the grid, as a dispatch with these inputs would
- * have them. counts has room for every declaration of the program; non-memory gets 0. */
+ * have them. counts has room for every declaration of the program; non-memory gets 0. An input of
+ * declared size may be left out (all zero): only its size is asked for. Any out_ may be NULL. */
 VYRE_API vyre_status vyre_bind_sizes(const vyre_program *program, const vyre_input *inputs,
                                      uint32_t input_count, const vyre_dispatch_options *options,
                                      uint32_t *out_counts, uint32_t out_grid[3],

@@ -7,9 +7,12 @@
 #include "vyre/check.h"
 #include "vyre/device.h"
 #include "vyre/dispatch.h"
+#include "vyre/fuse.h"
 #include "vyre/ir.h"
 #include "vyre/limits.h"
+#include "vyre/plan.h"
 #include "vyre/race.h"
+#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/type.h"
 

@@ -98,7 +98,7 @@ void vyre_check_call(vyre_checker *c, vyre_stmt at) {
     if (stmt->var != VYRE_NONE && !vyre_type_computes((vyre_type)fn->type)) {
         c->bad_var[stmt->var] = true;
         if (fn->type == VYRE_VOID) {
-            vyre_checker_error(c, "V261", vyre_checker_at(c, at),
+            vyre_checker_error(c, "V225", vyre_checker_at(c, at),
                                "call it as a statement, or let it return a value",
                                "`%s` returns no value", fn->name);
         }
@@ -163,12 +163,12 @@ void vyre_check_collective(vyre_checker *c, vyre_stmt at) {
     }
     if (stmt->arg[0] != VYRE_NONE && (c->p->exprs[stmt->arg[0]].op != VYRE_EXPR_LITERAL ||
                                       c->p->exprs[stmt->arg[0]].type != VYRE_U32)) {
-        vyre_checker_error(c, "V272", vyre_program_expr_place(c->program, stmt->arg[0]),
+        vyre_checker_error(c, "V262", vyre_program_expr_place(c->program, stmt->arg[0]),
                            "write the number of the group",
                            "the group of a collective is not a u32 literal");
     }
     if (stmt->op == VYRE_STMT_BROADCAST) {
-        vyre_check_type(c, stmt->arg[1], VYRE_U32, "V272", "the root of a broadcast");
+        vyre_check_type(c, stmt->arg[1], VYRE_U32, "V262", "the root of a broadcast");
     }
 }
 

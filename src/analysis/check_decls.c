@@ -118,7 +118,7 @@ static void check_weight(vyre_checker *c, vyre_decl decl) {
         }
     }
     if (c->weight[decl] > CONST_WEIGHT && !c->bad_decl[decl]) {
-        vyre_checker_error(c, "V275", decl_place(c, decl), "use fewer consts in consts",
+        vyre_checker_error(c, "V247", decl_place(c, decl), "use fewer consts in consts",
                            "const `%s` expands to more than %d expressions", node->name,
                            (int)CONST_WEIGHT);
         c->bad_decl[decl] = true;
@@ -134,7 +134,7 @@ static void check_const(vyre_checker *c, vyre_decl decl) {
             expr->op == VYRE_EXPR_BUILTIN || expr->op == VYRE_EXPR_LOAD ||
             (expr->op == VYRE_EXPR_REF && c->p->decls[expr->ref].role != VYRE_CONST);
         if (variable) {
-            vyre_checker_error(c, "V247", vyre_program_expr_place(c->program, i),
+            vyre_checker_error(c, "V233", vyre_program_expr_place(c->program, i),
                                "use literals and other consts, or write `let`",
                                "the value of const `%s` is not constant", node->name);
             c->bad_decl[decl] = true;
@@ -163,7 +163,7 @@ static void check_param(vyre_checker *c, vyre_decl decl) {
         value->op == VYRE_EXPR_LITERAL ||
         (value->op == VYRE_EXPR_BITCAST && c->p->exprs[value->u.arg[0]].op == VYRE_EXPR_LITERAL);
     if (!literal || value->type != node->type) {
-        vyre_checker_error(c, "V248", vyre_program_expr_place(c->program, node->value),
+        vyre_checker_error(c, "V233", vyre_program_expr_place(c->program, node->value),
                            "write a literal of the param's type",
                            "the default of param `%s` is not a literal of type %s", node->name,
                            vyre_type_name((vyre_type)node->type));
@@ -244,10 +244,11 @@ enum { UNSEEN = 0, OPEN, DONE };
 typedef VYRE_VEC(frame) frames;
 
 static void report_cycle(vyre_checker *c, const frames *stack, vyre_decl decl, vyre_expr at) {
-    vyre_checker_error(
-        c, "V243", vyre_program_expr_place(c->program, at),
-        "break the circle with a param or a constant", "the %s of `%s` depends on itself",
-        c->p->decls[decl].role == VYRE_CONST ? "value" : "size", c->p->decls[decl].name);
+    const bool value = c->p->decls[decl].role == VYRE_CONST;
+    vyre_checker_error(c, value ? "V232" : "V243", vyre_program_expr_place(c->program, at),
+                       "break the circle with a param or a constant",
+                       "the %s of `%s` depends on itself", value ? "value" : "size",
+                       c->p->decls[decl].name);
     for (uint32_t i = stack->count; i-- > 0;) {
         c->bad_decl[stack->data[i].decl] = true;
         if (stack->data[i].decl == decl) {

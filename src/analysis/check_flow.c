@@ -17,6 +17,14 @@ static vyre_place step_place(const vyre_checker *c, const vyre_shapes *shapes, u
     return vyre_checker_at(c, vyre_shapes_stmt(shapes, step));
 }
 
+/* Where the condition of an if or while stands; other statements as a whole. */
+static vyre_place condition_place(const vyre_checker *c, const vyre_shapes *shapes, uint32_t step) {
+    const vyre_stmt_node *stmt = &c->p->stmts[vyre_shapes_stmt(shapes, step)];
+    return stmt->op == VYRE_STMT_IF || stmt->op == VYRE_STMT_WHILE
+               ? vyre_program_expr_place(c->program, stmt->arg[0])
+               : step_place(c, shapes, step);
+}
+
 /* "depends on `global_id.x`" */
 static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
                             const vyre_cause *cause, vyre_shape_kind scope, char *out) {
@@ -72,7 +80,7 @@ static const char *result_of(const vyre_checker *c, vyre_stmt stmt) {
 static void note_cause(vyre_checker *c, const vyre_shapes *shapes, const vyre_cause *cause,
                        vyre_shape_kind scope) {
     char origin[PHRASE];
-    const vyre_place place = step_place(c, shapes, cause->step);
+    const vyre_place place = condition_place(c, shapes, cause->step);
     const char *name = cause->var == VYRE_NONE ? "" : c->p->vars[cause->var].name;
     describe_origin(c, shapes, cause, scope, origin);
     switch (cause->kind) {
@@ -109,9 +117,9 @@ static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32
     const uint32_t count =
         c->errors < EXPLAINED ? vyre_shapes_why(shapes, step, scope, causes, CAUSES) : 0;
     char where[48] = "";
-    if (count != 0 && step_place(c, shapes, causes[0].step).line != 0) {
-        (void)snprintf(where, sizeof where, ": the condition at line %u varies",
-                       step_place(c, shapes, causes[0].step).line);
+    const uint32_t line = count == 0 ? 0 : condition_place(c, shapes, causes[0].step).line;
+    if (line != 0) {
+        (void)snprintf(where, sizeof where, ": the condition at line %u varies", line);
     }
     vyre_checker_error(c, subgroup ? "V269" : "V010", vyre_checker_at(c, stmt),
                        scope == VYRE_SHAPE_GRID
@@ -140,7 +148,7 @@ static void check_step(vyre_checker *c, const vyre_shapes *shapes, uint32_t step
         vyre_shapes_exprs(shapes, step, room);
         if (!vyre_shape_uniform(room[stmt->arg[1] - stmt->first_expr], VYRE_SHAPE_GRID)) {
             told[at] = true;
-            vyre_checker_error(c, "V272", vyre_program_expr_place(c->program, stmt->arg[1]),
+            vyre_checker_error(c, "V262", vyre_program_expr_place(c->program, stmt->arg[1]),
                                "use a value that is the same for all lanes",
                                "the root of a broadcast varies between lanes");
         }

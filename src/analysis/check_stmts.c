@@ -15,6 +15,7 @@ typedef struct list {
 typedef struct transfer {
     vyre_stmt begin;
     uint32_t list;
+    uint32_t again; /* begins that were reported; as many waits stay silent */
     bool waited;
 } transfer;
 
@@ -117,7 +118,7 @@ static bool check_operands(stmt_walk *w, vyre_stmt at) {
         return false;
     }
     if (stmt->end_expr - stmt->first_expr > VYRE_LIMIT_STMT_EXPRS) {
-        vyre_checker_error(w->c, "V274", vyre_checker_at(w->c, at), "bind parts of it with let",
+        vyre_checker_error(w->c, "V248", vyre_checker_at(w->c, at), "bind parts of it with let",
                            "this statement has more than %d expression nodes",
                            (int)VYRE_LIMIT_STMT_EXPRS);
     }
@@ -202,6 +203,7 @@ static void begin_transfer(stmt_walk *w, vyre_stmt at) {
                            "the tag \"%s\" is used twice", tag);
         vyre_checker_note(c, vyre_checker_at(c, w->transfers.data[number].begin),
                           "it begins here first");
+        w->transfers.data[number].again++;
     } else if (!vyre_vec_push(&c->allocator, &w->transfers,
                               (transfer){.begin = at, .list = top_list(w)->number})) {
         c->failed = true;
@@ -218,6 +220,10 @@ static void wait_transfer(stmt_walk *w, vyre_stmt at) {
     }
     const uint32_t number = vyre_intern_find(&w->tags, tag, strlen(tag));
     transfer *found = number == VYRE_INTERN_NONE ? NULL : &w->transfers.data[number];
+    if (found && found->waited && found->again > 0) {
+        found->again--;
+        return;
+    }
     if (!found || found->list != top_list(w)->number || found->waited) {
         vyre_checker_error(c, "V264", vyre_checker_at(c, at),
                            "begin the copy before, in the same list of statements, and wait once",
@@ -288,7 +294,7 @@ static void check_stmt(stmt_walk *w, vyre_stmt at) {
         }
         break;
     case VYRE_STMT_TRAP:
-        vyre_check_type(c, stmt->arg[0], VYRE_U32, "V273", "the address of a trap");
+        vyre_check_type(c, stmt->arg[0], VYRE_U32, "V261", "the address of a trap");
         break;
     case VYRE_STMT_ASYNC_LOAD:
     case VYRE_STMT_ASYNC_STORE:
@@ -358,7 +364,7 @@ static void check_signature(vyre_checker *c, vyre_fn fn) {
     for (uint32_t i = 0; i < node->arg_count; i++) {
         const vyre_var_node *arg = &c->p->vars[node->first_var + i];
         if (!vyre_type_computes((vyre_type)arg->type)) {
-            vyre_checker_error(c, "V262", vyre_program_fn_place(c->program, fn),
+            vyre_checker_error(c, "V231", vyre_program_fn_place(c->program, fn),
                                "use the type that a load of it gives",
                                "argument `%s` of `%s` can't be %s: such values are only stored",
                                arg->name, node->name, vyre_type_name((vyre_type)arg->type));
@@ -366,7 +372,7 @@ static void check_signature(vyre_checker *c, vyre_fn fn) {
         }
     }
     if (node->type != VYRE_VOID && !vyre_type_computes((vyre_type)node->type)) {
-        vyre_checker_error(c, "V262", vyre_program_fn_place(c->program, fn),
+        vyre_checker_error(c, "V231", vyre_program_fn_place(c->program, fn),
                            "use the type that a load of it gives",
                            "the result of `%s` can't be %s: such values are only stored",
                            node->name, vyre_type_name((vyre_type)node->type));

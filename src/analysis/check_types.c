@@ -66,9 +66,10 @@ static bool check_operand_types(vyre_checker *c, vyre_expr at, const vyre_expr_i
             vyre_checker_error(c, "V257", place, "compute it in f32",
                                "`%s` of f64 is not supported yet", info->spelling);
         } else {
+            const char *quote = op == VYRE_EXPR_LOAD ? "" : "`";
             vyre_checker_error(c, wrong_code(op, info), place, "convert it with a cast",
-                               "%s takes %s, not %s",
-                               op == VYRE_EXPR_LOAD ? "an index" : info->spelling,
+                               "%s%s%s takes %s, not %s", quote,
+                               op == VYRE_EXPR_LOAD ? "an index" : info->spelling, quote,
                                accepted(operands), vyre_type_name(type));
         }
         return false;

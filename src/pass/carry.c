@@ -377,47 +377,6 @@ static void place_ended(analyst *an) {
     }
 }
 
-static vyre_status refuse_crossing_async(const analyst *an, const vyre_program *program,
-                                         vyre_diag *diag) {
-    uint32_t *block_of = vyre_alloc(an->a, an->p->stmt_count, sizeof *block_of);
-    if (!block_of) {
-        return vyre_fail_memory(diag, "splitting");
-    }
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        for (uint32_t i = an->blocks->list.data[b].first; i != VYRE_NONE;
-             i = an->blocks->items.data[i].next) {
-            const vyre_item *item = &an->blocks->items.data[i];
-            for (vyre_stmt s = item->begin; s < item->end; s++) {
-                block_of[s] = b;
-            }
-        }
-    }
-    vyre_status status = VYRE_OK;
-    for (vyre_stmt begin = an->p->entry; begin < an->p->stmt_count && status == VYRE_OK; begin++) {
-        const vyre_stmt_node *n = &an->p->stmts[begin];
-        if (n->op != VYRE_STMT_ASYNC_LOAD && n->op != VYRE_STMT_ASYNC_STORE) {
-            continue;
-        }
-        for (vyre_stmt wait = begin + 1; wait < an->p->stmt_count; wait++) {
-            const vyre_stmt_node *w = &an->p->stmts[wait];
-            if (w->op == VYRE_STMT_ASYNC_WAIT && strcmp(w->text, n->text) == 0) {
-                if (block_of[wait] != block_of[begin]) {
-                    status = vyre_fail_at(
-                        diag, VYRE_UNSUPPORTED, "", vyre_program_stmt_place(program, begin),
-                        "wait for it before the barrier, or use a device with a native grid "
-                        "barrier",
-                        "the async copy \"%s\" is pending at a grid barrier, which splitting does "
-                        "not carry yet",
-                        n->text);
-                }
-                break;
-            }
-        }
-    }
-    vyre_free(an->a, block_of, an->p->stmt_count, sizeof *block_of);
-    return status;
-}
-
 static bool allocate(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_allocator *a = an->a;
@@ -437,7 +396,7 @@ static bool allocate(analyst *an) {
            an->used && an->killed && an->definitions && an->definition && an->varies && an->scratch;
 }
 
-static vyre_status analyse(analyst *an, const vyre_program *program, vyre_diag *diag) {
+static vyre_status analyse(analyst *an, vyre_diag *diag) {
     vyre_carry_plan *plan = an->plan;
     const vyre_program_view *p = an->p;
     uint32_t *cost = vyre_alloc(an->a, plan->entity_count, sizeof *cost);
@@ -446,6 +405,7 @@ static vyre_status analyse(analyst *an, const vyre_program *program, vyre_diag *
     }
     for (uint32_t e = 0; e < plan->entity_count; e++) {
         uint32_t hidden = e - p->var_count;
+        plan->entities[e].kind = VYRE_CARRY_LANE;
         plan->entities[e].recipe = VYRE_NONE;
         plan->entities[e].type = e < p->var_count                              ? p->vars[e].type
                                  : hidden % VYRE_LOOP_VALUES == VYRE_LOOP_MORE ? (uint8_t)VYRE_BOOL
@@ -464,7 +424,7 @@ static vyre_status analyse(analyst *an, const vyre_program *program, vyre_diag *
     }
     place_memory(an);
     place_ended(an);
-    return refuse_crossing_async(an, program, diag);
+    return VYRE_OK;
 }
 
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
@@ -490,7 +450,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     }
     if (status == VYRE_OK) {
         an.shapes = shapes;
-        status = analyse(&an, program, diag);
+        status = analyse(&an, diag);
     } else {
         (void)vyre_fail_memory(diag, "splitting");
     }

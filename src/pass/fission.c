@@ -1,6 +1,7 @@
 /* Fission at grid scope: a program with grid barriers becomes a module.
  *
- *     inline calls -> lower collectives -> blocks -> what is alive and where -> a segment per block
+ *     inline calls -> lower collectives and pending copies -> blocks -> what is alive and where ->
+ * a segment per block
  *
  * Steps are the reachable blocks in order, so names and order are the same in every process. */
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "base/diag.h"
 #include "pass/inline.h"
+#include "pass/lower_async.h"
 #include "pass/lower_collective.h"
 #include "pass/module.h"
 #include "pass/segment.h"
@@ -229,11 +231,15 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
 vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
                        vyre_module **out_module, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *inlined = NULL, *lowered = NULL;
+    vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
         status = vyre_lower_collective(inlined, &a, &lowered, diag);
         vyre_program_release(inlined);
     }
-    return status == VYRE_OK ? split_inlined(lowered, &a, out_module, diag) : status;
+    if (status == VYRE_OK) {
+        status = vyre_lower_async(lowered, &a, &ready, diag);
+        vyre_program_release(lowered);
+    }
+    return status == VYRE_OK ? split_inlined(ready, &a, out_module, diag) : status;
 }

@@ -1,11 +1,7 @@
 /* One-rank collectives. The copy is a grid-stride loop over the linear lane number. */
 #include "pass/lower_collective.h"
 
-#include <stdio.h>
-
-#include "base/diag.h"
-#include "ir/rewrite.h"
-#include "pass/unique.h"
+#include "pass/each.h"
 
 static bool is_collective(uint8_t op) {
     return op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
@@ -32,62 +28,32 @@ static void copy_shorter(vyre_builder *b, vyre_decl from, vyre_decl to, const ch
     vyre_build_end(b);
 }
 
-static vyre_status rewrite(vyre_rewriter *rw, vyre_unique *names, vyre_program **out,
-                           vyre_diag *diag) {
-    vyre_rewrite_decls(rw);
-    vyre_rewrite_header(rw);
-    for (uint32_t i = 0; i < rw->p->var_count; i++) {
-        if (!vyre_unique_name(names, rw->p->vars[i].name)) {
-            return vyre_fail_memory(diag, "lowering collectives");
-        }
+static bool replace(vyre_each *each, vyre_stmt s) {
+    vyre_rewriter *rw = &each->rw;
+    const vyre_stmt_node *n = &rw->p->stmts[s];
+    if (!is_collective(n->op)) {
+        return false;
     }
-    for (vyre_stmt s = rw->p->entry; s < rw->p->stmt_count; s++) {
-        const vyre_stmt_node *n = &rw->p->stmts[s];
-        if (!is_collective(n->op)) {
-            vyre_rewrite_stmt(rw, s);
-            continue;
-        }
-        vyre_builder_at(rw->to, vyre_program_stmt_place(rw->source, s));
-        vyre_build_grid_sync(rw->to);
-        if (n->decl2 != VYRE_NONE) {
-            const char *name = vyre_unique_name(names, "_copy");
-            if (!name) {
-                return vyre_fail_memory(diag, "lowering collectives");
-            }
-            copy_shorter(rw->to, rw->decls[n->decl], rw->decls[n->decl2], name);
-        }
-        vyre_build_grid_sync(rw->to);
+    vyre_builder_at(rw->to, vyre_program_stmt_place(rw->source, s));
+    vyre_build_grid_sync(rw->to);
+    if (n->decl2 != VYRE_NONE) {
+        copy_shorter(rw->to, rw->decls[n->decl], rw->decls[n->decl2],
+                     vyre_each_name(each, "_copy"));
     }
-    return vyre_builder_finish(rw->to, out, diag);
+    vyre_build_grid_sync(rw->to);
+    return true;
 }
 
 vyre_status vyre_lower_collective(vyre_program *program, const vyre_allocator *a,
                                   vyre_program **out_program, vyre_diag *diag) {
-    const vyre_program_view *p = vyre_program_get(program);
     bool any = false;
     for (int op = 0; op < VYRE_STMT_COUNT; op++) {
-        any |= is_collective((uint8_t)op) && (p->stats.stmt_kinds >> op & 1);
+        any |=
+            is_collective((uint8_t)op) && (vyre_program_get(program)->stats.stmt_kinds >> op & 1);
     }
     if (!any) {
         *out_program = vyre_program_retain(program);
         return VYRE_OK;
     }
-    vyre_builder *b = NULL;
-    vyre_rewriter rw;
-    vyre_status status = vyre_builder_create(a, p->name, &b);
-    if (status == VYRE_OK) {
-        status = vyre_rewriter_init(&rw, program, b, a);
-    }
-    if (status == VYRE_OK) {
-        vyre_unique names;
-        vyre_unique_init(&names, a);
-        status = vyre_unique_reserve(&names, p) ? rewrite(&rw, &names, out_program, diag)
-                                                : vyre_fail_memory(diag, "lowering collectives");
-        vyre_unique_finish(&names);
-        vyre_rewriter_finish(&rw);
-    } else {
-        (void)vyre_fail_memory(diag, "lowering collectives");
-    }
-    vyre_builder_destroy(b);
-    return status;
+    return vyre_each_rewrite(program, NULL, replace, NULL, a, out_program, diag);
 }

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "base/nearest.h"
 #include "ir/size.h"
 
@@ -39,7 +40,7 @@ uint64_t vyre_binding_bytes(const vyre_binding *binding, vyre_decl decl) {
 
 uint64_t vyre_binding_returned(const vyre_binding *binding, vyre_decl decl, uint64_t *out_begin) {
     const vyre_decl_node *d = &vyre_program_get(binding->program)->decls[decl];
-    *out_begin = d->range_begin;
+    *out_begin = VYRE_MUTANT(range_begin_lost, d->range_begin, 0);
     return d->range_end ? d->range_end - d->range_begin : vyre_binding_bytes(binding, decl);
 }
 
@@ -244,7 +245,8 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
         const vyre_input *input = &b->args->inputs[i];
         uint32_t unit = vyre_type_size((vyre_type)d->type);
         uint64_t expected = (uint64_t)b->counts[b->inputs[i]] * unit;
-        if (input->size != expected && !is_omitted(b, input)) {
+        if (VYRE_MUTANT(input_too_long, input->size != expected, input->size < expected) &&
+            !is_omitted(b, input)) {
             char fix[VYRE_DIAG_FIX];
             snprintf(fix, sizeof fix, "give exactly %llu bytes (%u elements of %u bytes)",
                      (ull)expected, b->counts[b->inputs[i]], unit);

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/geometry.h"
 #include "runtime/pipeline.h"
 #include "runtime/reshape.h"
@@ -61,7 +62,8 @@ static vyre_status check_time(dispatch *d) {
 
 static bool is_compared(const dispatch *d, vyre_decl decl) {
     vyre_role role = (vyre_role)d->view->decls[decl].role;
-    return d->memory[decl] && (role == VYRE_INOUT || role == VYRE_OUT);
+    return d->memory[decl] &&
+           (role == VYRE_INOUT || VYRE_MUTANT(fixpoint_ignores_out, role == VYRE_OUT, false));
 }
 
 static vyre_status begin_pass(dispatch *d) {
@@ -69,9 +71,11 @@ static vyre_status begin_pass(dispatch *d) {
     vyre_status status = check_time(d);
     for (vyre_decl i = 0; i < d->view->decl_count && status == VYRE_OK; i++) {
         uint64_t bytes = vyre_binding_bytes(&d->binding, i);
-        if (d->view->decls[i].role == VYRE_SCRATCH && d->memory[i] && d->report.passes > 0) {
+        if (d->view->decls[i].role == VYRE_SCRATCH && d->memory[i] &&
+            VYRE_MUTANT(fixpoint_scratch_kept, d->report.passes > 0, false)) {
             status = table->zero(d->device->object, d->memory[i], 0, bytes, d->diag);
-        } else if (d->before && is_compared(d, i)) {
+        } else if (d->before && is_compared(d, i) &&
+                   VYRE_MUTANT(fixpoint_snapshot_once, true, d->report.passes == 0)) {
             status =
                 table->copy(d->device->object, d->before[i], 0, d->memory[i], 0, bytes, d->diag);
         }
@@ -148,12 +152,14 @@ static vyre_status run_pass(dispatch *d) {
         .values = d->binding.values,
         .grid = {d->geometry.grid[0], d->geometry.grid[1], d->geometry.grid[2]},
         .deadline_ns = d->deadline,
-        .max_steps = o->max_steps ? o->max_steps - steps : 0,
+        .max_steps =
+            o->max_steps ? VYRE_MUTANT(steps_per_pass, o->max_steps - steps, o->max_steps) : 0,
         .cancel = o->cancel,
         .order = o->order,
         .order_seed = o->order_seed,
         .find_races = o->find_races,
-        .races = o->races ? o->races + d->report.races_stored : NULL,
+        .races =
+            o->races ? o->races + VYRE_MUTANT(races_overwritten, d->report.races_stored, 0) : NULL,
         .race_capacity = o->races ? o->race_capacity - d->report.races_stored : 0,
     };
     vyre_launch_result result = {0};
@@ -165,7 +171,8 @@ static vyre_status run_pass(dispatch *d) {
 static vyre_status run_passes(dispatch *d) {
     uint32_t most = d->options->has_iterations ? d->options->iterations : 1;
     vyre_status status = VYRE_OK;
-    while (status == VYRE_OK && d->report.passes < most && !d->report.converged) {
+    while (status == VYRE_OK && d->report.passes < most &&
+           !VYRE_MUTANT(fixpoint_runs_on, d->report.converged, false)) {
         status = begin_pass(d);
         if (status == VYRE_OK) {
             status = run_pass(d);
@@ -282,10 +289,13 @@ static vyre_status run_bound(dispatch *d) {
             vyre_reshape(d->program, d->geometry.workgroup, &d->device->allocator, &copy, d->diag);
     }
     if (status == VYRE_OK) {
-        status = vyre_pipeline_init(&d->pipeline, d->device, copy ? copy : d->program,
-                                    d->options->split, d->diag);
+        vyre_pipeline_options options = {.split = d->options->split,
+                                         .find_races = d->options->find_races};
+        status = vyre_pipeline_init(&d->pipeline, d->device, copy ? copy : d->program, &options,
+                                    d->diag);
         end_lap(d, &d->report.times.compile);
         if (status == VYRE_OK) {
+            d->report.was_split = vyre_pipeline_is_split(&d->pipeline);
             status = run_compiled(d);
             vyre_pipeline_finish(&d->pipeline);
         }

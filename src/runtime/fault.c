@@ -1,7 +1,8 @@
 /* The fault decorator counts the calls of one entry of a device and fails when it is told to. It
  * forwards everything by the one list of entries and adds no state of its own to memory or kernels,
  * so that whatever the inner device can do, the decorated one can. Entries that the inner device
- * leaves out stay out. Counting is atomic: calls may come from several threads. */
+ * leaves out stay out, but `finish`: waiting may fail on every device. Counting is atomic: calls
+ * may come from several threads. */
 #include "runtime/fault.h"
 
 #include <stdatomic.h>
@@ -74,7 +75,8 @@ static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
     static vyre_status fault_##name(vyre_backend_device *device, __VA_ARGS__) {                    \
         fault_device *f = (fault_device *)device;                                                  \
         vyre_status status = strike(f, OP_##name, diag);                                           \
-        return status != VYRE_OK ? status : f->inner->name(f->object, UNPACK arguments);           \
+        return status != VYRE_OK || !f->inner->name ? status                                       \
+                                                    : f->inner->name(f->object, UNPACK arguments); \
     }
 #define FORWARD_CANNOT(name, arguments, ...)                                                       \
     static void fault_##name(vyre_backend_device *device, __VA_ARGS__) {                           \
@@ -190,6 +192,7 @@ vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *alloc
     f->table.close = fault_close;
 #define FILL(name, ...) f->table.name = f->inner->name ? fault_##name : NULL;
     VYRE_DEVICE_ENTRIES(FILL, FILL)
+    f->table.finish = fault_finish;
     *table = &f->table;
     *object = (vyre_backend_device *)f;
     return VYRE_OK;

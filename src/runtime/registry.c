@@ -9,13 +9,17 @@
 #include "base/diag.h"
 #include "runtime/builtin.h"
 
-#define ADDRESS(table) &table,
-static const vyre_backend *const builtin[] = {VYRE_BUILTIN_BACKENDS(ADDRESS)};
+typedef struct entry {
+    const vyre_backend *backend;
+} entry;
+
+#define ENTRY(table) {&table},
+static const entry builtin[] = {VYRE_BUILTIN_BACKENDS(ENTRY)};
 enum { BUILTIN_COUNT = sizeof builtin / sizeof *builtin };
 
 struct vyre_registry {
     vyre_allocator allocator;
-    VYRE_VEC(const vyre_backend *) backends;
+    VYRE_VEC(entry) backends;
 };
 
 uint32_t vyre_backend_count(const vyre_registry *registry) {
@@ -26,7 +30,7 @@ const vyre_backend *vyre_registry_at(const vyre_registry *registry, uint32_t ind
     if (index >= vyre_backend_count(registry)) {
         return NULL;
     }
-    return registry ? registry->backends.data[index] : builtin[index];
+    return (registry ? registry->backends.data : builtin)[index].backend;
 }
 
 const char *vyre_backend_name(const vyre_registry *registry, uint32_t index) {
@@ -53,12 +57,12 @@ static bool insert(vyre_registry *registry, const vyre_backend *backend) {
     if (!vyre_vec_reserve(&registry->allocator, &registry->backends, 1)) {
         return false;
     }
-    const vyre_backend **data = registry->backends.data;
+    entry *data = registry->backends.data;
     uint32_t at = registry->backends.count++;
-    for (; at > 0 && comes_before(backend, data[at - 1]); at--) {
+    for (; at > 0 && comes_before(backend, data[at - 1].backend); at--) {
         data[at] = data[at - 1];
     }
-    data[at] = backend;
+    data[at].backend = backend;
     return true;
 }
 
@@ -70,7 +74,7 @@ vyre_status vyre_registry_create(const vyre_allocator *allocator, vyre_registry 
     }
     registry->allocator = a;
     for (uint32_t i = 0; i < BUILTIN_COUNT; i++) {
-        if (!insert(registry, builtin[i])) {
+        if (!insert(registry, builtin[i].backend)) {
             vyre_registry_destroy(registry);
             return VYRE_OUT_OF_MEMORY;
         }

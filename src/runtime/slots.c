@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 
 typedef struct staged {
     void *data; /* own block; NULL: nothing to do or read in place */
@@ -38,7 +39,7 @@ static vyre_status stage(vyre_device *device, const vyre_binding *binding, uint3
         return VYRE_OK;
     }
     void *to = slot->data;
-    if (!in_place || size > slot->capacity) {
+    if (VYRE_MUTANT(slots_not_staged, !in_place, false) || size > slot->capacity) {
         to = out->data = size <= SIZE_MAX ? vyre_alloc(&device->allocator, out->size, 1) : NULL;
         if (!to) {
             return vyre_fail_memory(diag, "outputs");
@@ -48,7 +49,7 @@ static vyre_status stage(vyre_device *device, const vyre_binding *binding, uint3
 }
 
 static void hand_over(const vyre_allocator *a, staged *from, vyre_output *slot) {
-    if (from->data && from->size > slot->capacity) {
+    if (from->data && VYRE_MUTANT(slots_moved, from->size > slot->capacity, true)) {
         vyre_free(a, slot->data, slot->capacity, 1);
         slot->data = from->data;
         slot->capacity = from->size;

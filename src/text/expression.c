@@ -121,7 +121,8 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
 
 /* Makes the node from the operands above `base` and puts it in their place. */
 static bool reduce(vyre_parser *p, const vyre_node *shape, uint32_t base) {
-    uint32_t node = vyre_parser_node(p, shape, p->operands.data + base, p->operands.count - base);
+    uint32_t count = p->operands.count - base;
+    uint32_t node = vyre_parser_node(p, shape, count ? p->operands.data + base : NULL, count);
     p->operands.count = base;
     if (node == VYRE_NONE) {
         return false;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Deepest legal text: nested statements, each with its braces, and one expression inside. */
 enum { BRACKETS_MAX = VYRE_LIMIT_NESTING + VYRE_LIMIT_PARSE_STACK + 8 };
 
@@ -114,34 +116,16 @@ static vyre_place place_of(const vyre_source *s, uint32_t line, uint32_t begin, 
     return (vyre_place){s->file, line + 1, begin - start + 1, end - start + 1};
 }
 
-/* Length of the valid UTF-8 sequence at text, 0 when there is none. */
-static uint32_t utf8_length(const unsigned char *text, uint32_t left) {
-    unsigned char lead = text[0];
-    uint32_t need = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (need == 0 || lead > 0xf4 || need > left) {
-        return 0;
-    }
-    for (uint32_t i = 1; i < need; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (lead == 0xe0 && text[1] < 0xa0) || (lead == 0xf0 && text[1] < 0x90);
-    bool outside = (lead == 0xed && text[1] > 0x9f) || (lead == 0xf4 && text[1] > 0x8f);
-    return overlong || outside ? 0 : need;
-}
-
 /* Whether all bytes are text; records where lines begin. The first bad byte is reported. */
 static bool scan_bytes(vyre_source *s) {
-    const unsigned char *text = (const unsigned char *)s->text;
     const vyre_allocator *a = &s->allocator;
     if (!vyre_vec_push(a, &s->lines, 0)) {
         s->out_of_memory = true;
         return false;
     }
     for (uint32_t at = 0; at < s->length;) {
-        unsigned char c = text[at];
-        uint32_t step = c < 0x80 ? 1 : utf8_length(text + at, s->length - at);
+        unsigned char c = (unsigned char)s->text[at];
+        uint32_t step = (uint32_t)vyre_utf8_length(s->text + at, s->length - at);
         if (step == 0) {
             vyre_source_error(s, "V200", place_of(s, s->lines.count - 1, at, at + 1),
                               "save the file as UTF-8", "byte 0x%02x is not valid UTF-8", c);
@@ -243,16 +227,18 @@ static void scan_string(vyre_source *s, cursor *c, vyre_token *t) {
                       "end it with \" on the same line", "this string has no end");
 }
 
-/* The number behind the underscore of `_12`, so that temporaries never meet a name of the text. */
-static void note_temporary(vyre_source *s, const char *text, uint32_t length) {
+void vyre_source_note_temporary(vyre_source *s, const char *name) {
     uint32_t number = 0;
-    for (uint32_t i = 1; i < length; i++) {
-        if (!is_decimal(text[i]) || number > UINT32_MAX / 100) {
+    if (name[0] != '_' || name[1] == '\0') {
+        return;
+    }
+    for (const char *c = name + 1; *c; c++) {
+        if (!is_decimal(*c) || number > UINT32_MAX / 100) {
             return;
         }
-        number = number * 10 + (uint32_t)(text[i] - '0');
+        number = number * 10 + (uint32_t)(*c - '0');
     }
-    if (length > 1 && number >= s->next_temporary) {
+    if (number >= s->next_temporary) {
         s->next_temporary = number + 1;
     }
 }
@@ -275,21 +261,25 @@ static void scan_name(vyre_source *s, cursor *c, vyre_token *t) {
         t->word = s->words[t->value].word;
         t->sub = s->words[t->value].sub;
     }
-    if (s->text[t->begin] == '_') {
-        note_temporary(s, s->text + t->begin, length);
-    }
+    vyre_source_note_temporary(s, vyre_intern_text(&s->names, t->value));
 }
 
 static bool scan_punctuation(vyre_source *s, cursor *c, vyre_token *t) {
+    const char *text = s->text + c->at;
+    uint32_t left = s->length - c->at;
     for (uint8_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
-        size_t length = strlen(spellings[kind]);
-        if (length <= s->length - c->at && memcmp(s->text + c->at, spellings[kind], length) == 0) {
+        const char *spelling = spellings[kind];
+        uint32_t length = 0;
+        while (spelling[length] && length < left && spelling[length] == text[length]) {
+            length++;
+        }
+        if (!spelling[length]) {
             t->kind = kind;
-            c->at += (uint32_t)length;
+            c->at += length;
             return true;
         }
     }
-    uint32_t step = utf8_length((const unsigned char *)s->text + c->at, s->length - c->at);
+    uint32_t step = (uint32_t)vyre_utf8_length(s->text + c->at, s->length - c->at);
     vyre_source_error(s, "V201", place_of(s, c->line, c->at, c->at + step), "delete it",
                       "`%.*s` is not part of the language", (int)step, s->text + c->at);
     c->at += step;

@@ -1,7 +1,9 @@
 /* Scopes, words and the messages about names. A name has at most one meaning at a time, kept in an
  * array by interned number, so looking one up is one load. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "text/parser.h"
 
 void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
@@ -41,9 +43,12 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
     if (previous != VYRE_NONE) {
         const vyre_symbol *old = &p->symbols.data[previous];
         bool top = kind != VYRE_SYMBOL_VAR;
+        char where[32] = "by a library";
+        if (old->token != VYRE_NONE) {
+            (void)snprintf(where, sizeof where, "in line %u", p->tokens[old->token].line + 1);
+        }
         vyre_parser_error(p, top ? "V107" : "V008", token, token, "choose another name",
-                          "`%s` is already declared in line %u%s", token_name(p, token),
-                          p->tokens[old->token].line + 1,
+                          "`%s` is already declared %s%s", token_name(p, token), where,
                           top ? "" : " and visible here; names are not shadowed");
     }
     vyre_symbol symbol = {.name = t->value,
@@ -61,37 +66,37 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
     return p->symbols.count - 1;
 }
 
+bool vyre_parser_grow_names(vyre_parser *p) {
+    const vyre_allocator *a = &p->source.allocator;
+    uint32_t need = p->source.names.count;
+    if (need <= p->name_count) {
+        return true;
+    }
+    uint32_t *visible = vyre_alloc(a, 2 * (size_t)need, sizeof *visible);
+    bool *reported = vyre_alloc_zeroed(a, 2 * (size_t)need, sizeof *reported);
+    if (!visible || !reported) {
+        vyre_free(a, visible, 2 * (size_t)need, sizeof *visible);
+        vyre_free(a, reported, 2 * (size_t)need, sizeof *reported);
+        return false;
+    }
+    memset(visible, 0xff, 2 * (size_t)need * sizeof *visible);
+    if (p->name_count) {
+        memcpy(visible, p->visible, p->name_count * sizeof *visible);
+        memcpy(reported, p->reported, p->name_count * sizeof *reported);
+    }
+    vyre_free(a, p->visible, p->name_count, sizeof *visible);
+    vyre_free(a, p->reported, p->name_count, sizeof *reported);
+    p->visible = visible;
+    p->reported = reported;
+    p->name_count = 2 * need;
+    return true;
+}
+
 void vyre_parser_leave(vyre_parser *p, uint32_t symbols) {
     while (p->symbols.count > symbols) {
         const vyre_symbol *symbol = &p->symbols.data[--p->symbols.count];
         p->visible[symbol->name] = symbol->previous;
     }
-}
-
-enum { NEAR_MAX = 40 };
-
-/* Edits between two short names, or 100 when they are too different or too long to compare. */
-static uint32_t distance(const char *a, const char *b) {
-    size_t n = strlen(a), m = strlen(b);
-    if (n > NEAR_MAX || m > NEAR_MAX || n + 2 < m || m + 2 < n) {
-        return 100;
-    }
-    uint32_t row[NEAR_MAX + 1];
-    for (uint32_t j = 0; j <= m; j++) {
-        row[j] = j;
-    }
-    for (uint32_t i = 1; i <= n; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= m; j++) {
-            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[m];
 }
 
 static bool suits(const vyre_symbol *s, uint32_t want) {
@@ -104,33 +109,22 @@ static bool suits(const vyre_symbol *s, uint32_t want) {
     }
 }
 
-/* The nearest name that would do, at most a third of the letters away; NULL for none. */
+/* The nearest name that would do; NULL for none. */
 static const char *nearest(const vyre_parser *p, const char *name, uint32_t want) {
-    uint32_t best = (uint32_t)(strlen(name) / 3 + 1);
-    const char *found = NULL;
+    vyre_nearest near = vyre_nearest_to(name);
     for (uint32_t i = 0; i < p->symbols.count; i++) {
-        const char *text = vyre_source_name(&p->source, p->symbols.data[i].name);
         if (suits(&p->symbols.data[i], want)) {
-            uint32_t edits = distance(name, text);
-            if (edits < best || (edits == best && !found)) {
-                best = edits;
-                found = text;
-            }
+            vyre_nearest_offer(&near, vyre_source_name(&p->source, p->symbols.data[i].name));
         }
     }
-    if (!found && want == VYRE_WANT_FUNCTION) {
-        for (uint32_t i = 0; i < p->source.word_count; i++) {
-            uint8_t word = p->source.words[i].word;
-            const char *text = vyre_source_name(&p->source, i);
-            if ((word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC ||
-                 word == VYRE_WORD_SUBGROUP || word == VYRE_WORD_TYPE) &&
-                distance(name, text) < best) {
-                best = distance(name, text);
-                found = text;
-            }
+    for (uint32_t i = 0; want == VYRE_WANT_FUNCTION && i < p->source.word_count; i++) {
+        uint8_t word = p->source.words[i].word;
+        if (word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC || word == VYRE_WORD_SUBGROUP ||
+            word == VYRE_WORD_TYPE) {
+            vyre_nearest_offer(&near, vyre_source_name(&p->source, i));
         }
     }
-    return found;
+    return near.best;
 }
 
 void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint32_t want,
@@ -144,9 +138,7 @@ void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint3
     const char *text = vyre_source_name(&p->source, name);
     const char *near = nearest(p, text, want);
     if (near) {
-        (void)strcpy(fix, "did you mean `");
-        (void)strncat(fix, near, NEAR_MAX);
-        (void)strcat(fix, "`?");
+        (void)snprintf(fix, sizeof fix, "did you mean `%s`?", near);
     }
     vyre_parser_error(p, code, token, token, fix, "%s `%s`", what, text);
 }
@@ -164,9 +156,8 @@ bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where) {
     }
     bool semicolon = kind == VYRE_TOKEN_SEMICOLON;
     uint32_t shown = semicolon && p->at > 0 ? p->at - 1 : p->at;
-    char fix[32] = "write `";
-    (void)strcat(fix, vyre_token_spelling(kind));
-    (void)strcat(fix, "` here");
+    char fix[32];
+    (void)snprintf(fix, sizeof fix, "write `%s` here", vyre_token_spelling(kind));
     vyre_parser_error(p, "V210", shown, shown, semicolon ? "end the statement with `;`" : fix,
                       "expected `%s` %s, found %s", vyre_token_spelling(kind), where,
                       vyre_source_describe(&p->source, p->at, room));

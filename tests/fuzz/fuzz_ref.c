@@ -75,7 +75,7 @@ static void judge(const vyre_program *program) {
         require(other.status == VYRE_OK, "another order fails", &other);
         require(other.result.steps == first.result.steps, "another order takes other steps",
                 &other);
-        require(memcmp(other.bytes, first.bytes, sizeof first.bytes) == 0,
+        require(memcmp(other.bytes, first.bytes, p->decl_count * sizeof first.bytes[0]) == 0,
                 "another order gives another result", &other);
     }
 }

@@ -1,6 +1,8 @@
 /* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
+#include <pthread.h>
+
 #include "harness/test.h"
-#include "vyre/backend.h"
+#include "runtime/builtin.h"
 #include "vyre/dispatch.h"
 
 static vyre_device *open_device(const char *uri, const vyre_allocator *a) {
@@ -305,6 +307,10 @@ TEST(the_step_budget_holds_for_all_passes_together) {
     REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
     o.max_steps = report.stats.steps;
     REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), &diag);
+    o.max_steps--;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), VYRE_STEP_BUDGET,
+                 &diag);
+    o.max_steps++;
     o.iterations = 5;
     CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, &report, &diag), VYRE_STEP_BUDGET,
                  &diag);
@@ -358,7 +364,7 @@ TEST(races_are_counted_over_all_passes) {
     vyre_build_elements(b, vyre_build_size(b, 4));
     vyre_build_store(b, o, vyre_build_u32(b, 0), global_id(b));
     vyre_program *p = finish(b);
-    vyre_race races[3];
+    vyre_race races[3] = {{.decl = 99}, {.decl = 99}, {.decl = 99}};
     vyre_output out = {0};
     vyre_dispatch_options options = {.find_races = true,
                                      .races = races,
@@ -378,10 +384,151 @@ TEST(races_are_counted_over_all_passes) {
     vyre_device_close(device);
 }
 
+/* A weaker device: ref with a description that a test may change, without `equal`, and with a
+ * `finish` that counts. */
+static vyre_device_info weak_info;
+static uint32_t weak_finished;
+
+static void weak_describe(vyre_backend_device *device, vyre_device_info *out_info) {
+    (void)device;
+    *out_info = weak_info;
+}
+
+static vyre_status weak_finish(vyre_backend_device *device, vyre_diag *diag) {
+    (void)device, (void)diag;
+    weak_finished++;
+    return VYRE_OK;
+}
+
+static vyre_device *open_weak(void) {
+    static vyre_device_table table;
+    static vyre_backend backend;
+    table = *vyre_backend_ref.device;
+    table.describe = weak_describe;
+    table.equal = NULL;
+    table.finish = weak_finish;
+    backend = (vyre_backend){.name = "weak", .device = &table, .open = vyre_backend_ref.open};
+    vyre_registry *registry = NULL;
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
+    REQUIRE_OK(vyre_registry_add(registry, &backend, &diag), &diag);
+    REQUIRE_OK(vyre_device_open(registry, "weak", NULL, &device, &diag), &diag);
+    vyre_registry_destroy(registry);
+    return device;
+}
+
+static vyre_device_info strong(void) {
+    return (vyre_device_info){.level = VYRE_LEVEL_PROGRAM,
+                              .has_f64 = true,
+                              .has_u64_atomics = true,
+                              .has_float_atomics = true,
+                              .has_subgroups = true,
+                              .has_async_copy = true};
+}
+
+TEST(a_device_without_comparison_converges_the_same) {
+    weak_info = strong();
+    vyre_device *device = open_weak();
+    /* A change in the last byte only, behind more than one window of the comparison. */
+    vyre_builder *b = begin("last", 1);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U8, vyre_build_size(b, 10000));
+    vyre_build_grid(b, vyre_build_size(b, 1), VYRE_NONE, VYRE_NONE);
+    vyre_expr at = vyre_build_u32(b, 9999);
+    vyre_build_store(b, o, at,
+                     op(b, VYRE_EXPR_MIN,
+                        op(b, VYRE_EXPR_ADD, vyre_build_load(b, o, at), vyre_build_u32(b, 1)),
+                        vyre_build_u32(b, 2)));
+    vyre_program *p = finish(b);
+    vyre_output out = {0};
+    vyre_dispatch_options options = {.has_iterations = true, .iterations = 9};
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch(device, p, NULL, 0, &out, 1, &options, &report, &diag), &diag);
+    CHECK_EQ(report.passes, 3);
+    CHECK(report.converged);
+    CHECK_EQ(((unsigned char *)out.data)[9999], 2);
+    CHECK_EQ(weak_finished, 3);
+    CHECK_EQ(report.stats.bytes_out, 10000 + 3 * 20000);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+static void check_refused(const vyre_program *p, const vyre_dispatch_options *options,
+                          vyre_status want, const char *message) {
+    vyre_device *device = open_weak();
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_dispatch(device, p, NULL, 0, &out, 1, options, NULL, &diag), want, &diag);
+    CHECK_HAS(diag.message, message);
+    CHECK(diag.fix[0]);
+    CHECK(!out.data);
+    vyre_device_close(device);
+}
+
+TEST(devices_refuse_what_they_can_not_do) {
+    vyre_program *p = counter();
+    weak_info = strong();
+    weak_info.level = VYRE_LEVEL_SEGMENT;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "waits for its grid");
+    weak_info = strong();
+    check_refused(p, &(vyre_dispatch_options){.order = VYRE_ORDER_REVERSE}, VYRE_UNSUPPORTED,
+                  "an order of lanes");
+    check_refused(p, &(vyre_dispatch_options){.find_races = true}, VYRE_UNSUPPORTED,
+                  "race detection");
+    check_refused(p, &(vyre_dispatch_options){.max_steps = 5}, VYRE_UNSUPPORTED,
+                  "a limit of steps");
+    weak_info.unsupported_stmts = UINT64_C(1) << VYRE_STMT_ATOMIC;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "weak does not have ATOMIC");
+    weak_info = strong();
+    weak_info.unsupported_exprs[VYRE_EXPR_ADD / 64] = UINT64_C(1) << VYRE_EXPR_ADD % 64;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "weak does not have ADD");
+    weak_info = strong();
+    weak_info.max_group_lanes = 3;
+    check_refused(p, NULL, VYRE_LIMIT, "a workgroup has 4 lanes");
+    weak_info = strong();
+    weak_info.max_groups[0] = 2;
+    check_refused(p, NULL, VYRE_LIMIT, "3 groups along x");
+    weak_info = strong();
+    weak_info.max_buffer_bytes = 47;
+    check_refused(p, NULL, VYRE_LIMIT, "o needs 48 bytes");
+    vyre_program_release(p);
+}
+
+TEST(devices_refuse_types_and_memory_they_lack) {
+    vyre_builder *b = begin("wide", 1);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U64, vyre_build_size(b, 1));
+    vyre_decl w = vyre_build_memory(b, VYRE_WORKGROUP, "w", VYRE_F32, vyre_build_size(b, 8));
+    vyre_expr zero = vyre_build_u32(b, 0);
+    vyre_build_atomic(b, NULL, VYRE_ATOMIC_ADD, o, zero, VYRE_NONE,
+                      vyre_build_literal(b, VYRE_U64, 1), VYRE_SEQ_CST);
+    vyre_build_atomic(b, NULL, VYRE_ATOMIC_ADD, w, zero, VYRE_NONE, vyre_build_f32(b, 1),
+                      VYRE_SEQ_CST);
+    vyre_build_subgroup(b, "s", VYRE_SUBGROUP_ADD, vyre_build_f64(b, 1), VYRE_NONE);
+    vyre_program *p = finish(b);
+    weak_info = strong();
+    weak_info.has_u64_atomics = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "64-bit atomics");
+    weak_info = strong();
+    weak_info.has_float_atomics = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "atomics on floats");
+    weak_info = strong();
+    weak_info.has_subgroups = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "subgroups");
+    weak_info = strong();
+    weak_info.has_f64 = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "f64");
+    weak_info = strong();
+    weak_info.max_workgroup_bytes = 31;
+    check_refused(p, NULL, VYRE_LIMIT, "needs 32 bytes");
+    vyre_program_release(p);
+}
+
 /* Faults: every entry, every call, until one dispatch no longer reaches it. */
 TEST(every_failing_entry_leaves_host_memory_alone) {
-    static const char *const ops[] = {"allocate", "write", "read",    "copy",
-                                      "zero",     "equal", "compile", "launch"};
+    static const char *const ops[] = {"allocate", "write",   "read",   "copy",  "zero",
+                                      "equal",    "compile", "launch", "finish"};
     vyre_program *p = climb(2);
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         bool failed = true;
@@ -411,6 +558,86 @@ TEST(every_failing_entry_leaves_host_memory_alone) {
         CHECK(n > 1);
     }
     vyre_program_release(p);
+}
+
+TEST(no_slot_changes_before_the_last_output_is_read) {
+    vyre_builder *b = begin("two", 1);
+    const char *const names[] = {"first", "second"};
+    for (uint32_t i = 0; i < 2; i++) {
+        vyre_decl o = vyre_build_memory(b, VYRE_OUT, names[i], VYRE_U32, vyre_build_size(b, 1));
+        vyre_build_store(b, o, vyre_build_u32(b, 0), vyre_build_u32(b, 5 + i));
+    }
+    vyre_program *p = finish(b);
+    for (int n = 1; n <= 3; n++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "fault://ref?op=read&n=%d", n);
+        vyre_device *device = open_device(uri, NULL);
+        uint32_t first = 1;
+        vyre_output out[2] = {{&first, 4, 4}, {0}};
+        vyre_status status = vyre_dispatch(device, p, NULL, 0, out, 2, NULL, NULL, NULL);
+        CHECK_STATUS(status, n < 3 ? VYRE_DEVICE_LOST : VYRE_OK, NULL);
+        CHECK_EQ(first, n < 3 ? 1 : 5);
+        CHECK_EQ(out[1].size, n < 3 ? 0 : 4);
+        vyre_output_finish(&out[1], NULL);
+        vyre_device_close(device);
+    }
+    vyre_program_release(p);
+}
+
+TEST(an_invalid_program_is_refused_with_the_message_of_the_check) {
+    vyre_device *device = open_device("ref", NULL);
+    vyre_builder *b = begin("divergent", 4);
+    vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
+    vyre_build_if(b, op(b, VYRE_EXPR_LT, global_id(b), vyre_build_u32(b, 2)));
+    vyre_build_grid_sync(b);
+    vyre_build_end(b);
+    vyre_build_store(b, o, global_id(b), vyre_build_u32(b, 1));
+    vyre_program *p = finish(b);
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_dispatch(device, p, NULL, 0, &out, 1, NULL, NULL, &diag),
+                 VYRE_INVALID_PROGRAM, &diag);
+    CHECK_EQ(diag.code[0], 'V');
+    CHECK_EQ(diag.severity, VYRE_ERROR);
+    CHECK(!out.data);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+typedef struct worker {
+    vyre_device *device;
+    vyre_program *program;
+    bool right;
+} worker;
+
+static void *work(void *user) {
+    worker *w = user;
+    vyre_output out = {0};
+    w->right = true;
+    for (uint32_t start = 0; start < 20; start++) {
+        uint32_t value[2] = {start, 0};
+        vyre_input in = {value, sizeof value};
+        vyre_dispatch_options o = {.has_iterations = true, .iterations = 50};
+        vyre_status status = vyre_dispatch(w->device, w->program, &in, 1, &out, 1, &o, NULL, NULL);
+        w->right = w->right && status == VYRE_OK && word(&out, 0) == 20;
+    }
+    vyre_output_finish(&out, NULL);
+    return NULL;
+}
+
+TEST(one_device_and_program_serve_several_threads) {
+    worker w = {open_device("ref", NULL), climb(20), false};
+    worker all[4] = {w, w, w, w};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, work, &all[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+        CHECK(all[i].right);
+    }
+    vyre_program_release(w.program);
+    vyre_device_close(w.device);
 }
 
 typedef struct job {

@@ -20,7 +20,7 @@ TEST(ids_of_a_grid_of_three_dimensions) {
                                "  r[n * 7 + 6] = subgroup_size + len(r);\n"
                                "}\n";
     ref_run_all(text, (vyre_ref_args){.grid = {5, 2, 2}}, (ref_buffer[]){BUFFER("r", got), {0}});
-    for (uint32_t z = 0; z < 2; z++) {
+    for (size_t z = 0; z < 2; z++) {
         for (uint32_t y = 0; y < 6; y++) {
             for (uint32_t x = 0; x < 10; x++) {
                 const uint32_t *r = &got[7 * (x + 10 * (y + 6 * z))];
@@ -40,8 +40,8 @@ TEST(control_flow) {
     static uint32_t got[16];
     static const char text[] = "program flow workgroup(4) {\n"
                                "  inout r : u32[];\n"
-                               "  const base : u32 = 4;\n"
                                "  const twice = base * 2;\n"
+                               "  const base : u32 = 4;\n"
                                "  let me = global_id.x;\n"
                                "  let sum = 0;\n"
                                "  for (i in 0 .. me * 3 step 2) {\n"
@@ -212,12 +212,29 @@ TEST(functions_nest_and_may_have_no_result) {
     CHECK(memcmp(got, want, sizeof want) == 0);
 }
 
+/* An opaque function runs as its lowering; indirect_dispatch is the caller's business. */
+TEST(opaque_functions_and_indirect_dispatch) {
+    static uint32_t got[8], words[3] = {9, 9, 9};
+    static const char text[] =
+        "program other workgroup(4) {\n"
+        "  inout r : u32[]; in words : u32[];\n"
+        "  opaque fn mark(a : u32) -> u32 writes(r) { r[a + 4] = a; return a * "
+        "2; }\n"
+        "  indirect_dispatch(words, 0);\n"
+        "  r[global_id.x] = mark(global_id.x);\n"
+        "}\n";
+    ref_run_all(text, (vyre_ref_args){0},
+                (ref_buffer[]){BUFFER("r", got), BUFFER("words", words), {0}});
+    static const uint32_t want[] = {0, 2, 4, 6, 0, 1, 2, 3};
+    CHECK(memcmp(got, want, sizeof want) == 0);
+}
+
 TEST(workgroup_and_private_memory_start_as_zeros_for_each_group) {
     static uint32_t got[64];
     static const char text[] =
         "program fresh workgroup(4) {\n"
         "  const n = 2 + 2;\n"
-        "  inout r : u32[]; workgroup w : u32[n * 2 - 4]; private p : i16[n];\n"
+        "  inout r : u32[]; workgroup w : u32[(n * 2 - 4 << 70) >> 70]; private p : i16[n];\n"
         "  r[global_id.x] = w[local_id.x] + u32(p[local_id.x]);\n"
         "  w[local_id.x] = 7; p[local_id.x] = -1;\n"
         "  r[global_id.x] = r[global_id.x] + len(w) * 10 + len(p);\n"
@@ -295,7 +312,7 @@ TEST(divergence_is_found_and_names_both_lines) {
          "    barrier;\n"
          "  }\n"
          "}\n",
-         {"line 3", "line 5"}},
+         {"line 3 (barrier)", "line 5 (barrier)"}},
         {"program b workgroup(8) {\n"
          "  if (group_id.x == 1) {\n"
          "    grid_sync;\n"
@@ -317,14 +334,14 @@ TEST(divergence_is_found_and_names_both_lines) {
          "    sync();\n"
          "  }\n"
          "}\n",
-         {"line 4", "line 6"}},
+         {"line 4 (sync)", "line 6 (sync)"}},
         {"program e workgroup(8) {\n"
          "  if (local_id.x == 1) {\n"
          "    let a = subgroup_add(1);\n"
          "  }\n"
          "  barrier;\n"
          "}\n",
-         {"line 3", "line 5"}},
+         {"line 3 (subgroup_add)", "line 5 (barrier)"}},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint32_t order = 0; order < 4; order++) {

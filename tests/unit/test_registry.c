@@ -36,7 +36,8 @@ static void paper_describe(vyre_backend_device *d, vyre_device_info *info) {
 }
 static vyre_status paper_allocate(vyre_backend_device *d, uint64_t size, vyre_memory *out,
                                   vyre_diag *diag) {
-    (void)d, (void)size, (void)out, (void)diag;
+    (void)d, (void)size, (void)diag;
+    *out = 0;
     return VYRE_OUT_OF_MEMORY;
 }
 static void paper_free(vyre_backend_device *d, vyre_memory m) {

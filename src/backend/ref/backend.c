@@ -185,19 +185,36 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
     return status;
 }
 
+/* All entries but `describe`. */
+#define REF_ENTRIES                                                                                \
+    .close = ref_close, .allocate = ref_allocate, .free = ref_free, .write = ref_write,            \
+    .read = ref_read, .copy = ref_copy, .zero = ref_zero, .equal = ref_equal,                      \
+    .compile = ref_compile, .destroy = ref_destroy, .launch = ref_launch
+
 static const vyre_device_table ref_table = {
-    .close = ref_close,
+    REF_ENTRIES,
     .describe = ref_describe,
-    .allocate = ref_allocate,
-    .free = ref_free,
-    .write = ref_write,
-    .read = ref_read,
-    .copy = ref_copy,
-    .zero = ref_zero,
-    .equal = ref_equal,
-    .compile = ref_compile,
-    .destroy = ref_destroy,
-    .launch = ref_launch,
+};
+
+/* The same interpreter, claiming to have no grid barrier: what splitting is tested on. */
+static void ref_split_describe(vyre_backend_device *object, vyre_device_info *out_info) {
+    ref_describe(object, out_info);
+    memcpy(out_info->name, "reference interpreter, segment by segment",
+           sizeof "reference interpreter, segment by segment");
+    out_info->level = VYRE_LEVEL_SEGMENT;
+}
+
+static const vyre_device_table ref_split_table = {
+    REF_ENTRIES,
+    .describe = ref_split_describe,
+};
+
+const vyre_backend vyre_backend_ref_split = {
+    .name = "ref-split",
+    .description = "reference interpreter without a grid barrier: programs are split",
+    .rank = 901,
+    .device = &ref_split_table,
+    .open = ref_open,
 };
 
 const vyre_backend vyre_backend_ref = {

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "backend/ref/machine.h"
+#include "base/mutant.h"
 
 enum { FUEL = 1024 }; /* steps between looks at the clock */
 
@@ -68,44 +69,50 @@ static vyre_ref_subgroup *subgroup_of(const vyre_ref_machine *m, const vyre_ref_
                          lane->local / VYRE_SUBGROUP_SIZE_FIXED];
 }
 
-static vyre_status diverged(const vyre_ref_machine *m, const vyre_ref_lane *a,
-                            const vyre_ref_lane *b) {
+static const char *name_of(const vyre_ref_machine *m, vyre_stmt stmt) {
+    const vyre_stmt_node *s = &m->program->stmts[stmt];
+    return s->op == VYRE_STMT_SUBGROUP ? vyre_subgroup_name((vyre_subgroup_op)s->sub)
+           : s->op == VYRE_STMT_CALL   ? m->program->fns[s->fn].name
+                                       : vyre_stmt_info_of((vyre_stmt_op)s->op)->spelling;
+}
+
+static void report_divergence(const vyre_ref_machine *m, const vyre_ref_lane *a,
+                              const vyre_ref_lane *b) {
     vyre_stmt at = a->pc, other = b->pc;
     for (uint32_t i = 0; at == other && i < a->depth; i++) {
         at = a->calls[i];
         other = b->calls[i];
     }
-    const vyre_stmt_node *stmts = m->program->stmts;
-    return vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
-                        "this program should have been refused: please report it",
-                        "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
-                        (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
-                        vyre_stmt_info_of((vyre_stmt_op)stmts[at].op)->name,
-                        (unsigned long long)vyre_ref_number(m, b), place_of(m, other).line,
-                        vyre_stmt_info_of((vyre_stmt_op)stmts[other].op)->name);
+    (void)vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
+                       "this program should have been refused: please report it",
+                       "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
+                       (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
+                       name_of(m, at), (unsigned long long)vyre_ref_number(m, b),
+                       place_of(m, other).line, name_of(m, other));
 }
 
 static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
     return a->pc == b->pc && a->depth == b->depth &&
-           (a->depth == 0 || memcmp(a->calls, b->calls, a->depth * sizeof *a->calls) == 0);
+           (a->depth == 0 ||
+            VYRE_MUTANT(ref_any_call, memcmp(a->calls, b->calls, a->depth * sizeof *a->calls), 0) ==
+                0);
 }
 
-/* All living lanes of [first, first + count) stand where the first of them does. */
-static vyre_status agree(const vyre_ref_machine *m, uint32_t first, uint32_t count,
-                         const vyre_ref_lane **out) {
-    const vyre_ref_lane *leader = NULL;
-    for (uint32_t i = first; i < first + count; i++) {
-        const vyre_ref_lane *lane = &m->lanes[i];
-        if (lane->state == VYRE_REF_ENDED) {
-            continue;
-        }
-        leader = leader ? leader : lane;
-        if (lane->state != leader->state || !same_path(lane, leader)) {
-            return diverged(m, leader, lane);
+/* The first living lane of [first, first + count), if all of them stand where it does; else tells
+ * how they diverge and gives NULL. There is a living one. */
+static const vyre_ref_lane *agree(const vyre_ref_machine *m, uint32_t first, uint32_t count) {
+    const vyre_ref_lane *leader = &m->lanes[first], *end = leader + count;
+    while (leader->state == VYRE_REF_ENDED) {
+        leader++;
+    }
+    for (const vyre_ref_lane *lane = leader; lane < end; lane++) {
+        if (lane->state != VYRE_REF_ENDED &&
+            (lane->state != leader->state || !same_path(lane, leader))) {
+            report_divergence(m, leader, lane);
+            return NULL;
         }
     }
-    *out = leader;
-    return VYRE_OK;
+    return leader;
 }
 
 /* Sends the living lanes of a range past the statement they stand at. */
@@ -127,22 +134,23 @@ static vyre_status settle_subgroup(vyre_ref_machine *m, const vyre_ref_lane *lan
     uint32_t left = m->group_lanes - within;
     uint32_t count = left < VYRE_SUBGROUP_SIZE_FIXED ? left : VYRE_SUBGROUP_SIZE_FIXED;
     uint32_t first = lane->group * m->group_lanes + within;
-    const vyre_ref_lane *leader;
-    vyre_status status = agree(m, first, count, &leader);
-    if (status == VYRE_OK) {
-        vyre_ref_subgroup_vote(m, &m->lanes[first], count);
-        subgroup_of(m, lane)->voting = 0;
-        release(m, first, count);
+    if (!agree(m, first, count)) {
+        return VYRE_INTERNAL;
     }
-    return status;
+    vyre_ref_subgroup_vote(m, &m->lanes[first], count);
+    subgroup_of(m, lane)->voting = 0;
+    release(m, first, count);
+    return VYRE_OK;
 }
 
 static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) {
     vyre_ref_group *group = &m->groups[lane->group];
     uint32_t first = lane->group * m->group_lanes;
-    const vyre_ref_lane *leader;
-    vyre_status status = agree(m, first, m->group_lanes, &leader);
-    if (status == VYRE_OK && m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
+    const vyre_ref_lane *leader = agree(m, first, m->group_lanes);
+    if (!leader) {
+        return VYRE_INTERNAL;
+    }
+    if (m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
         group->parked = 0;
         group->interval = ++m->group_intervals;
         for (uint32_t i = 0; i < m->group_subgroups; i++) {
@@ -150,7 +158,7 @@ static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) 
         }
         release(m, first, m->group_lanes);
     }
-    return status;
+    return VYRE_OK;
 }
 
 /* A lane of this subgroup and group has just stopped or ended. */
@@ -177,7 +185,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
     lane->state = VYRE_REF_ENDED;
     vyre_ref_async_drop(m, lane);
     subgroup_of(m, lane)->living--;
-    m->groups[lane->group].living--;
+    m->groups[lane->group].living -= VYRE_MUTANT(ref_ended_lane_waits, 1, 0);
     m->living--;
     return settle(m, lane);
 }
@@ -186,7 +194,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
 
 static vyre_status trap(vyre_ref_machine *m, vyre_ref_lane *lane, uint64_t address) {
     uint64_t number = vyre_ref_number(m, lane);
-    if (!m->trapped || number < m->trap_lane) {
+    if (!m->trapped || VYRE_MUTANT(ref_trap_last_lane, number < m->trap_lane, true)) {
         m->trapped = true;
         m->trap_lane = number;
         m->trap_address = address;
@@ -241,7 +249,7 @@ static void end_scope(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt_
     if (opener->op == VYRE_STMT_FOR) {
         const uint64_t *bounds = &lane->slots[m->aux[s->match]];
         uint64_t next = lane->slots[opener->var] + bounds[1];
-        if (next < bounds[0]) {
+        if (VYRE_MUTANT(ref_loop_wraps, next, (uint32_t)next) < bounds[0]) {
             lane->slots[opener->var] = next;
             lane->pc = s->match + 1;
             return;
@@ -404,10 +412,7 @@ static vyre_status run_team(vyre_ref_machine *m, uint32_t first, uint32_t count)
     return VYRE_OK;
 }
 
-static vyre_status fail_if_trapped(const vyre_ref_machine *m) {
-    if (!m->trapped) {
-        return VYRE_OK;
-    }
+static vyre_status fail_trapped(const vyre_ref_machine *m) {
     return vyre_fail_at(m->diag, VYRE_TRAP, "", place_of(m, m->trap_stmt), NULL,
                         "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
                         (unsigned long long)m->trap_lane, m->program->stmts[m->trap_stmt].text,
@@ -416,15 +421,16 @@ static vyre_status fail_if_trapped(const vyre_ref_machine *m) {
 
 /* All living lanes wait for the grid: the barrier or collective takes place. */
 static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
-    const vyre_ref_lane *leader;
-    vyre_status status = fail_if_trapped(m);
-    status = status == VYRE_OK ? agree(m, 0, m->lane_count, &leader) : status;
-    if (status != VYRE_OK) {
-        return status;
+    if (m->trapped) {
+        return fail_trapped(m);
+    }
+    const vyre_ref_lane *leader = agree(m, 0, m->lane_count);
+    if (!leader) {
+        return VYRE_INTERNAL;
     }
     vyre_ref_collective(m, &m->program->stmts[leader->pc]);
     m->result.grid_syncs++;
-    m->interval++;
+    m->interval += VYRE_MUTANT(ref_race_interval, 1, 0);
     for (uint32_t i = 0; i < m->resident; i++) {
         m->groups[i].parked = 0;
         m->groups[i].interval = ++m->group_intervals;
@@ -474,7 +480,7 @@ static vyre_status run_grid(vyre_ref_machine *m) {
             return status;
         }
     }
-    return fail_if_trapped(m);
+    return m->trapped ? fail_trapped(m) : VYRE_OK;
 }
 
 vyre_status vyre_ref_execute(const vyre_ref_args *args, const vyre_allocator *allocator,

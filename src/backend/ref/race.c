@@ -11,6 +11,7 @@
  *
  * Cost: 72 bytes per element. `in` buffers have no shadow: nobody writes them. */
 #include "backend/ref/machine.h"
+#include "base/mutant.h"
 
 #define NOBODY     UINT32_MAX
 #define NOT_STORED UINT32_MAX /* no room for the report */
@@ -69,8 +70,10 @@ void vyre_ref_races_finish(vyre_ref_machine *m) {
 /* The report of such a race, made if there is room. */
 static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
     vyre_race *races = m->args->races;
-    uint32_t capacity = races ? m->args->race_capacity : 0;
     uint32_t i = 0;
+    if (!races) {
+        return NOT_STORED;
+    }
     for (; i < m->result.races_stored; i++) {
         const vyre_race *r = &races[i];
         if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
@@ -79,7 +82,7 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
             return i;
         }
     }
-    if (i == capacity) {
+    if (i == m->args->race_capacity) {
         return NOT_STORED;
     }
     races[m->result.races_stored++] = *race;
@@ -135,7 +138,8 @@ static void judge(vyre_ref_machine *m, shadow *s, vyre_race race, vyre_ref_touch
 static void remember(visit visits[2], visit now) {
     if (visits[0].lane == NOBODY) {
         visits[0] = now;
-    } else if (visits[0].lane != now.lane && visits[1].lane == NOBODY) {
+    } else if (VYRE_MUTANT(ref_race_one_visit, visits[0].lane != now.lane, false) &&
+               visits[1].lane == NOBODY) {
         visits[1] = now;
     }
 }
@@ -153,7 +157,7 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
         }
     }
     if (touch == VYRE_REF_WRITE) {
-        s->mixed |= s->stored && s->value != value;
+        s->mixed |= VYRE_MUTANT(ref_race_same_value, s->stored && s->value != value, false);
         s->value = s->stored ? s->value : value;
         s->stored = true;
     }

@@ -1,0 +1,7 @@
+program p workgroup(64) elements(64) {
+    inout f : f32[64];
+    inout u : u32[64];
+
+    u[0] = true + true;
+}
+// expect: 5:12: error[V087] `+` takes numbers, not bool

@@ -1,0 +1,7 @@
+program p workgroup(64) elements(64) {
+    inout f : f32[64];
+    inout u : u32[64];
+
+    u[0] = u[0] + f[0];
+}
+// expect: 5:12: error[V088] `+` mixes u32 and f32

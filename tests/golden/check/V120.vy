@@ -1,0 +1,7 @@
+program p workgroup(64) elements(64) {
+    inout f : f32[64];
+    inout u : u32[64];
+
+    x = 1;
+}
+// expect: 5:5: error[V120] assignment to an unknown name `x`

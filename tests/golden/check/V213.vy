@@ -1,0 +1,6 @@
+program p workgroup(64) elements(64) {
+    inout u : tensor[4];
+
+    u[0] = 1;
+}
+// expect: 2:15: error[V213] expected a type behind `:`, found `tensor`

@@ -1,0 +1,217 @@
+/* Splitting: what crosses a grid barrier arrives, whatever it is. Each program runs natively and
+ * split, in all orders, on both paths, and gives the expected words. */
+#include "harness/run.h"
+
+static void print_segments(const vyre_program *program);
+
+/* Runs everywhere; the first words of output 0 must be `want`. */
+static void expect(const char *text, const vyre_input *inputs, uint32_t input_count,
+                   uint32_t elements, const uint32_t *want, uint32_t count) {
+    vyre_program *p = run_parse(text);
+    static const char *const devices[] = {"ref", "ref-split"};
+    for (int device = 0; device < 2; device++) {
+        for (int order = VYRE_ORDER_FORWARD; order <= VYRE_ORDER_INTERLEAVED; order++) {
+            for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+                vyre_dispatch_options options = {.has_elements = elements != 0,
+                                                 .elements = elements,
+                                                 .order = (vyre_order)order,
+                                                 .order_seed = 7,
+                                                 .path = (vyre_path)path,
+                                                 .max_steps = 1000000};
+                run_result r = run_program(devices[device], p, inputs, input_count, &options);
+                CHECK_STATUS(r.status, VYRE_OK, &r.diag);
+                for (uint32_t i = 0; i < count && r.status == VYRE_OK; i++) {
+                    if (run_word(&r, 0, i) != want[i]) {
+                        test_fail(__FILE__, __LINE__, "%s, order %d: word %u is %u, not %u\n%s",
+                                  devices[device], order, i, run_word(&r, 0, i), want[i], text);
+                        print_segments(p);
+                        test_stop();
+                    }
+                }
+                run_finish(&r);
+            }
+        }
+    }
+    vyre_program_release(p);
+}
+
+static bool to_stdout(void *user, const char *text, size_t length) {
+    (void)user;
+    return fwrite(text, 1, length, stdout) == length;
+}
+
+static void print_segments(const vyre_program *program) {
+    vyre_module *m = NULL;
+    if (vyre_split(program, NULL, &m, NULL) == VYRE_OK) {
+        const vyre_module_view *v = vyre_module_get(m);
+        for (uint32_t i = 0; i < v->step_count; i++) {
+            printf("step %u: segment %d kind %u next %d otherwise %d sync %d flips %d\n", i,
+                   (int)v->steps[i].segment, v->steps[i].kind, (int)v->steps[i].next,
+                   (int)v->steps[i].otherwise, v->steps[i].sync, v->steps[i].flips);
+            if (v->steps[i].segment != VYRE_NONE) {
+                (void)vyre_program_print(v->segments[v->steps[i].segment], to_stdout, NULL);
+            }
+        }
+        vyre_module_release(m);
+    }
+}
+
+#define WORDS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
+
+TEST(values_stored_before_a_barrier_arrive) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; scratch s : u32[4];\n"
+           "  let x = global_id.x * 3; let y = s[global_id.x]; x = x + 1; s[global_id.x] = 9;\n"
+           "  grid_sync; o[global_id.x] = x + y; }",
+           NULL, 0, 0, WORDS(1, 4, 7, 10));
+}
+
+TEST(loops_with_barriers_inside) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4];\n"
+           "  for (i in 0 .. 5) { let v = o[(global_id.x + 1) % 4]; grid_sync;\n"
+           "    o[global_id.x] = v + 1; grid_sync; } }",
+           NULL, 0, 0, WORDS(5, 5, 5, 5));
+}
+
+TEST(while_on_memory_with_barriers_inside) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; scratch f : u32[1];\n"
+           "  let more = 1; let k = 0;\n"
+           "  while (more != 0) { k = k + 1; if (global_id.x == 0) { f[0] = 3 - k; } grid_sync;\n"
+           "    more = f[0]; grid_sync; }\n"
+           "  o[global_id.x] = k * 10 + global_id.x; }",
+           NULL, 0, 0, WORDS(30, 31, 32, 33));
+}
+
+TEST(lanes_that_ended_stay_ended) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4];\n"
+           "  if (global_id.x == 1) { exit; } o[global_id.x] = 1; grid_sync;\n"
+           "  if (global_id.x == 2) { exit; } o[global_id.x] = 2; grid_sync;\n"
+           "  o[global_id.x] = 3; }",
+           NULL, 0, 0, WORDS(3, 0, 1, 3));
+}
+
+TEST(nothing_runs_after_all_lanes_have_ended) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; let n = 0;\n"
+           "  while (true) { o[global_id.x] = o[global_id.x] + 1; grid_sync; n = n + 1;\n"
+           "    if (n == 3) { exit; } } }",
+           NULL, 0, 0, WORDS(3, 3, 3, 3));
+}
+
+TEST(workgroup_memory_survives) {
+    expect("program p workgroup(4) elements(8) { out o : u32[8]; workgroup w : u32[4];\n"
+           "  w[local_id.x] = global_id.x * 7; barrier; grid_sync;\n"
+           "  o[global_id.x] = w[3 - local_id.x]; }",
+           NULL, 0, 0, WORDS(21, 14, 7, 0, 49, 42, 35, 28));
+}
+
+TEST(workgroup_memory_survives_where_lanes_have_ended) {
+    expect("program p workgroup(4) elements(8) { out o : u32[8]; workgroup w : u32[6];\n"
+           "  w[local_id.x] = global_id.x + 1; w[4] = 9; if (local_id.x == 0) { exit; } barrier;\n"
+           "  grid_sync; w[5] = 1; barrier; grid_sync;\n"
+           "  if (global_id.x == 2) { exit; } barrier;\n"
+           "  o[global_id.x] = w[0] + w[4] + w[5]; }",
+           NULL, 0, 0, WORDS(0, 11, 0, 11, 0, 15, 15, 15));
+}
+
+TEST(private_arrays_survive) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; private a : u64[3];\n"
+           "  for (i in 0 .. 3) { a[i] = u64(global_id.x + i) << 33; } grid_sync;\n"
+           "  a[1] = a[1] + a[2]; grid_sync;\n"
+           "  o[global_id.x] = u32(a[0] >> 33) * 100 + u32(a[1] >> 33); }",
+           NULL, 0, 0, WORDS(3, 105, 207, 309));
+}
+
+TEST(every_type_survives) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; scratch z : u32[4];\n"
+           "  let g = z[global_id.x] + global_id.x;\n"
+           "  let a = g > 1; let b = i32(g) - 2i; let c = u64(g) << 40; let d = i64(b) << 35;\n"
+           "  let e = f32(g) * 0.5; let f = f64(g) * 0.25d; z[global_id.x] = 5; grid_sync;\n"
+           "  o[global_id.x] = u32(a) + u32(b + 2i) * 10 + u32(c >> 40) * 100 +\n"
+           "    u32((d >> 35) + 2l) * 1000 + u32(e * 2.0) * 10000 + u32(f * 4.0d) * 100000; }",
+           NULL, 0, 0, WORDS(0, 111110, 222221, 333331));
+}
+
+TEST(breaks_and_continues_of_loops_with_barriers) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4];\n"
+           "  for (i in 0 .. 10 step 2) { if (i == 2) { continue; } if (i == 8) { break; }\n"
+           "    o[global_id.x] = o[global_id.x] + i; grid_sync; if (i == 6) { "
+           "o[global_id.x]\n"
+           "      = o[global_id.x] + 100; grid_sync; } } }",
+           NULL, 0, 0, WORDS(110, 110, 110, 110));
+}
+
+TEST(functions_with_barriers) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; scratch s : u32[4];\n"
+           "  fn turn(v : u32) -> u32 { s[global_id.x] = v; grid_sync;\n"
+           "    let r = s[(global_id.x + 1) % 4]; grid_sync; return r; }\n"
+           "  let a = turn(global_id.x * 10); let b = turn(a + 1); o[global_id.x] = a + b; }",
+           NULL, 0, 0, WORDS(31, 51, 31, 11));
+}
+
+TEST(both_arms_of_an_if) {
+    expect("program p workgroup(2) elements(4) { out o : u32[4]; param k : u32 = 1;\n"
+           "  let x = global_id.x; if (k == 1) { o[x] = x; grid_sync; x = o[3 - x]; }\n"
+           "  else { grid_sync; x = 77; } grid_sync; o[global_id.x] = x; }",
+           NULL, 0, 0, WORDS(3, 2, 1, 0));
+}
+
+TEST(collectives_of_one_rank) {
+    expect("program p workgroup(2) elements(4) { out o : u32[6]; scratch s : u32[4];\n"
+           "  s[global_id.x] = global_id.x + 1; all_reduce(s, sum); all_gather(s, o);\n"
+           "  o[global_id.x] = o[global_id.x] * 2; }",
+           NULL, 0, 0, WORDS(2, 4, 6, 8, 0, 0));
+}
+
+TEST(segments_are_valid_programs_without_grid_barriers) {
+    vyre_program *p = run_parse(
+        "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
+        "  private a : f32[2]; const N = 3; param k : u32 = 2;\n"
+        "  let x = global_id.x; a[x & 1] = 2.0; w[local_id.x] = x; if (x == N) { exit; }\n"
+        "  for (i in 0 .. k) { grid_sync; x = x + w[0] + u32(a[0]) + N; }\n"
+        "  o[global_id.x] = x; }");
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    CHECK(v->segment_count >= 3);
+    CHECK_EQ(v->sync_points, 1);
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        vyre_diag items[4];
+        vyre_diag_list list = {.items = items, .capacity = 4};
+        CHECK_STATUS(vyre_check(v->segments[i], NULL, &list), VYRE_OK, items);
+        CHECK(!vyre_contains_grid_sync(v->segments[i]));
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+static const char *crowded =
+    "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
+    "  private a : f32[2]; fn f(v : u32) -> u32 { grid_sync; return v + 1; }\n"
+    "  let x = f(o[global_id.x]); if (x == 3) { exit; } while (x < 3) { grid_sync; x = 3; }\n"
+    "  for (i in 0 .. x) { grid_sync; w[0] = i; a[0] = 1.0; }\n"
+    "  o[global_id.x] = x + w[0] + u32(a[0]); }";
+
+static vyre_status split_crowded(const vyre_allocator *a, void *user) {
+    vyre_module *m = NULL;
+    vyre_status status = vyre_split(user, a, &m, NULL);
+    vyre_module_release(m);
+    return status;
+}
+
+TEST(splitting_survives_every_failed_allocation) {
+    vyre_program *p = run_parse(crowded);
+    CHECK(test_every_allocation(split_crowded, p, 2000) > 50);
+    vyre_program_release(p);
+}
+
+TEST(async_copies_are_pending_across_a_barrier) {
+    expect("program p workgroup(1) elements(2) { out o : u32[4]; scratch s : u32[4];\n"
+           "  workgroup w : u32[2]; s[2 * global_id.x] = 5 + global_id.x; s[1 + 2 * global_id.x] = "
+           "6;\n"
+           "  async_load(s, w, global_id.x * 8, 6, \"t\"); s[2 * global_id.x] = 99; grid_sync;\n"
+           "  async_wait(\"t\"); o[2 * global_id.x] = w[0]; o[2 * global_id.x + 1] = w[1]; }",
+           NULL, 0, 0, WORDS(5, 6, 6, 6));
+    expect("program p workgroup(1) elements(1) { out o : u8[8]; in s : u8[4];\n"
+           "  async_store(s, o, 3, 4, \"t\"); grid_sync; async_wait(\"t\"); }",
+           (vyre_input[]){{"\x15\x16\x17\x18", 4}}, 1, 0, WORDS(0x15000000, 0x00181716));
+}
