@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "io/generate.h"
 #include "io/spec.h"
 #include "run.h"
@@ -233,19 +234,14 @@ static cli_exit read_input(run *r, const char *text) {
 
 static cli_exit refuse_missing(run *r, uint32_t slot) {
     const vyre_decl_node *node = &r->view->decls[r->input_decls[slot]];
-    vyre_place place = vyre_program_decl_place(r->program, r->input_decls[slot]);
-    vyre_diag diag = {.status = VYRE_INVALID_INPUT};
-    if (place.file) {
-        snprintf(diag.file, sizeof diag.file, "%s", place.file);
-    }
-    diag.line = place.line;
-    diag.col = place.col;
-    diag.end_col = place.end_col;
-    snprintf(diag.message, sizeof diag.message,
-             "input %s : %s[] is not given, and nothing else says its size", node->name,
-             vyre_type_name((vyre_type)node->type));
-    snprintf(diag.fix, sizeof diag.fix, "add --in %s=FILE.npy, or for a try --in %s=random:1000:1",
+    vyre_diag diag = {0};
+    char fix[VYRE_DIAG_FIX];
+    snprintf(fix, sizeof fix, "add --in %s=FILE.npy, or for a try --in %s=random:1000:1",
              node->name, node->name);
+    vyre_fail_at(&diag, VYRE_INVALID_INPUT, "",
+                 vyre_program_decl_place(r->program, r->input_decls[slot]), fix,
+                 "input %s : %s[] is not given, and nothing else says its size", node->name,
+                 vyre_type_name((vyre_type)node->type));
     return cli_report(r->cli, &diag);
 }
 
