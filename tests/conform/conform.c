@@ -137,6 +137,12 @@ static bool append(void *user, const char *piece, size_t length) {
     return true;
 }
 
+char *conform_print(const vyre_program *program) {
+    text t = {0};
+    REQUIRE_OK(vyre_program_print(program, append, &t), NULL);
+    return t.data;
+}
+
 char *conform_segments(const vyre_module *module) {
     const vyre_module_view *view = vyre_module_get(module);
     text t = {0};

@@ -33,7 +33,8 @@ run_result conform_run(const char *device, const char *text, const vyre_input *i
 vyre_module *conform_split(const char *text);
 /* Statements of one kind in a segment (or any program). */
 uint32_t conform_count(const vyre_program *program, vyre_stmt_op op);
-/* The printed segments, one after another; free it with free. */
+/* The printed segments, one after another (or one program); free it with free. */
+char *conform_print(const vyre_program *program);
 char *conform_segments(const vyre_module *module);
 
 #endif
