@@ -105,17 +105,6 @@ static void sort_descending(const uint64_t *key, uint32_t *order, uint32_t *othe
     }
 }
 
-/* Longest tail first, then the most expensive. `key` is room for count numbers. */
-static void order_by_tail(const vyre_pack *pack, const vyre_pack_view *view, uint32_t *order,
-                          uint32_t *other, uint64_t *key) {
-    for (uint32_t w = 0; w < pack->count; w++) {
-        order[w] = w;
-        key[w] = view->tail[w];
-    }
-    sort_descending(pack->cost, order, other, pack->count);
-    sort_descending(key, order, other, pack->count);
-}
-
 /* ---- attempts ---- */
 
 bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pack_fitter *f) {
@@ -133,8 +122,17 @@ bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pa
     if (!f->rooms.room || !f->place || !f->order[0] || !f->order[1] || !key) {
         return false;
     }
+    /* Most expensive first, then, keeping that among equals, longest tail first. */
+    for (uint32_t w = 0; w < pack->count; w++) {
+        f->order[0][w] = w;
+    }
+    sort_descending(pack->cost, f->order[0], f->place, pack->count);
+    memcpy(f->order[1], f->order[0], pack->count * sizeof *f->order[0]);
     for (int back = 0; back < 2; back++) {
-        order_by_tail(pack, &pack->view[back], f->order[back], f->place, key);
+        for (uint32_t w = 0; w < pack->count; w++) {
+            key[w] = pack->view[back].tail[w];
+        }
+        sort_descending(key, f->order[back], f->place, pack->count);
     }
     vyre_planner_release(planner, mark);
     return true;
@@ -162,22 +160,20 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     return used;
 }
 
-static void keep(vyre_pack *pack, const vyre_pack_fitter *f, int back, uint32_t groups) {
+static void keep(vyre_pack *pack, const vyre_pack_fitter *f, bool back, uint32_t groups) {
     for (uint32_t w = 0; w < pack->count; w++) {
         pack->group_of[w] = back ? groups - 1 - f->place[w] : f->place[w];
     }
     pack->groups = groups;
 }
 
-bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *f, uint32_t groups, uint64_t capacity) {
-    for (int back = 0; back < 2; back++) {
-        uint32_t used = attempt(pack, &pack->view[back], f->order[back], groups, capacity, f);
-        if (used) {
-            keep(pack, f, back, used);
-            return true;
-        }
+bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *f, bool back, uint32_t groups,
+                   uint64_t capacity) {
+    uint32_t used = attempt(pack, &pack->view[back], f->order[back], groups, capacity, f);
+    if (used) {
+        keep(pack, f, back, used);
     }
-    return false;
+    return used != 0;
 }
 
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
@@ -186,8 +182,8 @@ vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *dia
     if (!vyre_pack_fitter_init(planner, pack, &f)) {
         return vyre_planner_storage(planner, diag);
     }
-    while (pack->groups > pack->lower_bound &&
-           vyre_pack_try(pack, &f, pack->groups - 1, pack->capacity)) {
+    for (int back = 0; back < 2 && pack->groups > pack->lower_bound; back++) {
+        (void)vyre_pack_try(pack, &f, back != 0, pack->groups - 1, pack->capacity);
     }
     vyre_planner_release(planner, mark);
     return VYRE_OK;

@@ -190,8 +190,9 @@ vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *s
  * ones are neighbours and kept once. Returns the number of edges kept. */
 static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start,
                           uint32_t *source) {
+    uint32_t last = edges.start[count];
     memset(start, 0, ((size_t)count + 2) * sizeof *start);
-    for (uint32_t e = 0; e < edges.start[count]; e++) {
+    for (uint32_t e = 0; e < last; e++) {
         start[edges.target[e] + 2]++;
     }
     for (uint32_t w = 0; w < count; w++) {
@@ -199,6 +200,9 @@ static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start
     }
     for (uint32_t w = 0; w < count; w++) {
         for (uint32_t e = edges.start[w]; e < edges.start[w + 1]; e++) {
+            if (e + AHEAD < last) {
+                __builtin_prefetch(&source[start[edges.target[e + AHEAD] + 1]], 1);
+            }
             source[start[edges.target[e] + 1]++] = w;
         }
     }

@@ -81,8 +81,10 @@ typedef struct vyre_pack_fitter {
 
 /* For plans of at most pack->groups groups. False when out of memory. */
 bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pack_fitter *fitter);
-/* First-fit from both ends into groups of that capacity; a plan found becomes the best one. */
-bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *fitter, uint32_t groups, uint64_t capacity);
+/* First-fit into groups of that capacity, from the beginning or from the end (back); a plan found
+ * becomes the best one. */
+bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *fitter, bool back, uint32_t groups,
+                   uint64_t capacity);
 /* Improves the plan by first-fit. */
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
 

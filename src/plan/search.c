@@ -56,6 +56,7 @@ typedef struct search {
     uint32_t parent; /* the state being expanded */
     uint32_t found;  /* the state of all waves, or VYRE_STATE_NONE */
     bool failed;     /* memory ran out */
+    bool full;       /* the memory limit was reached */
     /* Room for one expansion. */
     uint32_t *item;   /* available waves, most expensive first */
     uint64_t *rest;   /* their costs from here on, at most the capacity */
@@ -432,14 +433,16 @@ static void ask(search *s, uint32_t groups, uint32_t width, uint64_t effort) {
         pack->lower_bound = groups + 1;
     }
     s->failed = s->states.failed;
+    s->full = s->states.full;
     vyre_states_finish(&s->states);
 }
 
 /* Rounds of growing effort, from both ends of the plan. The first rounds keep few children, which
- * finds plans; the later ones leave nothing out, which proves. */
+ * finds plans; the later ones leave nothing out, which proves. When both ends have filled their
+ * memory more effort would only repeat itself. */
 static void rounds(search both[2], vyre_pack *pack) {
     uint64_t effort = FIRST_EFFORT;
-    for (uint32_t round = 0; pack->groups > pack->lower_bound; round++, effort *= 4) {
+    for (uint32_t round = 0; !both[0].full || !both[1].full; round++) {
         uint32_t width = round == 0 ? NARROW : round == 1 ? 8 * NARROW : UINT32_MAX;
         for (int back = 0; back < 2; back++) {
             for (int high = 0; high < 2 && pack->groups > pack->lower_bound; high++) {
@@ -451,6 +454,10 @@ static void rounds(search both[2], vyre_pack *pack) {
                 high += pack->groups - 1 == pack->lower_bound;
             }
         }
+        if (pack->groups == pack->lower_bound) {
+            return;
+        }
+        effort = effort > UINT64_MAX / 4 ? UINT64_MAX : effort * 4;
     }
 }
 

@@ -25,7 +25,8 @@ struct vyre_compiled_segment {
     uint64_t *values;
 };
 
-static uint32_t origin_of(const vyre_module *module, const char *name) {
+/* Passes keep the source's declarations in place and add theirs behind. */
+static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(module);
     const char *const added[] = {names->lane, names->grid, names->lanes, names->phase, names->tick};
     for (uint32_t i = 0; i < sizeof added / sizeof added[0]; i++) {
@@ -33,10 +34,12 @@ static uint32_t origin_of(const vyre_module *module, const char *name) {
             return FROM_LANE + i;
         }
     }
-    return vyre_program_find_decl(vyre_module_get(module)->source, name);
+    vyre_decl decl = vyre_program_find_decl(vyre_module_get(module)->source, name);
+    return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no memory of its own */
 }
 
-static vyre_status compile_segment(vyre_schedule *s, uint32_t number, vyre_diag *diag) {
+static vyre_status compile_segment(vyre_schedule *s, uint32_t number, uint32_t source_decls,
+                                   vyre_diag *diag) {
     const vyre_allocator *a = &s->device->allocator;
     const vyre_program *program = vyre_module_get(s->module)->segments[number];
     const vyre_program_view *view = vyre_program_get(program);
@@ -50,7 +53,7 @@ static vyre_status compile_segment(vyre_schedule *s, uint32_t number, vyre_diag 
         return vyre_fail_memory(diag, "a segment");
     }
     for (uint32_t d = 0; d < view->decl_count; d++) {
-        segment->origin[d] = origin_of(s->module, view->decls[d].name);
+        segment->origin[d] = origin_of(s->module, source_decls, view->decls[d].name);
     }
     return s->device->table->compile(s->device->object, program, &segment->kernel, diag);
 }
@@ -76,7 +79,7 @@ vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre
         status = vyre_fail_memory(diag, "the segments of a program");
     }
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = compile_segment(s, i, diag);
+        status = compile_segment(s, i, vyre_program_get(program)->decl_count, diag);
         if (status != VYRE_OK) {
             label(diag, i, count);
         }
@@ -185,7 +188,7 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
         case FROM_LANES: segment->values[d] = r->lanes; break;
         case FROM_PHASE: segment->values[d] = r->phase; break;
         case FROM_TICK: segment->values[d] = r->tick; break;
-        case VYRE_NONE: break; /* a helper in workgroup memory */
+        case VYRE_NONE: break; /* a helper in workgroup or private memory */
         default:
             segment->memory[d] = r->source->memory[origin];
             segment->counts[d] = r->source->counts[origin];
