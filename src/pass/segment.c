@@ -54,6 +54,11 @@ static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     }
 }
 
+/* Behind the last block nobody asks which lanes have ended. */
+static bool remembers_ended(const maker *m) {
+    return m->plan->ended_slot != VYRE_NONE && m->block->exit != VYRE_EXIT_END;
+}
+
 static void note_stmt(maker *m, vyre_stmt s) {
     const vyre_stmt_node *n = &m->p->stmts[s];
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
@@ -71,7 +76,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
         vyre_stmt_info_of((vyre_stmt_op)n->op)->effects != VYRE_EFFECTS_FLOW) {
         m->has_effect = true;
     }
-    m->has_effect |= n->op == VYRE_STMT_EXIT || n->op == VYRE_STMT_TRAP ||
+    m->has_effect |= (n->op == VYRE_STMT_EXIT && remembers_ended(m)) || n->op == VYRE_STMT_TRAP ||
                      n->op == VYRE_STMT_WHILE; /* which may not end */
 }
 
@@ -408,7 +413,7 @@ static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr 
 }
 
 static void mark_ended(maker *m) {
-    if (m->plan->ended_slot != VYRE_NONE) {
+    if (remembers_ended(m)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
         vyre_build_store(m->b, lane, index, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));

@@ -21,8 +21,8 @@ static void record_describe(vyre_backend_device *device, vyre_device_info *out_i
     *out_info = recorder_log.info;
 }
 
-static vyre_status record_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
-                            vyre_diag *diag) {
+static vyre_status record_allocate(vyre_backend_device *device, uint64_t size,
+                                   vyre_memory *out_memory, vyre_diag *diag) {
     recorder_log.allocated++;
     return ref()->allocate(device, size, out_memory, diag);
 }
@@ -33,7 +33,7 @@ static void record_free(vyre_backend_device *device, vyre_memory memory) {
 }
 
 static vyre_status record_write(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                         const void *data, uint64_t size, vyre_diag *diag) {
+                                const void *data, uint64_t size, vyre_diag *diag) {
     recorder_log.writes++;
     recorder_log.bytes_written += size;
     recorder_log.last_memory = memory;
@@ -43,14 +43,14 @@ static vyre_status record_write(vyre_backend_device *device, vyre_memory memory,
 }
 
 static vyre_status record_read(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                        void *data, uint64_t size, vyre_diag *diag) {
+                               void *data, uint64_t size, vyre_diag *diag) {
     recorder_log.reads++;
     recorder_log.bytes_read += size;
     return ref()->read(device, memory, offset, data, size, diag);
 }
 
 static vyre_status record_compile(vyre_backend_device *device, const vyre_program *program,
-                           vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+                                  vyre_backend_kernel **out_kernel, vyre_diag *diag) {
     vyre_status status = ref()->compile(device, program, out_kernel, diag);
     if (status == VYRE_OK) {
         REQUIRE(recorder_log.compiled < MOST_KERNELS);
@@ -75,7 +75,8 @@ static const vyre_program *program_of(const vyre_backend_kernel *kernel) {
 }
 
 static vyre_status record_launch(vyre_backend_device *device, vyre_backend_kernel *kernel,
-                          const vyre_launch *l, vyre_launch_result *out_result, vyre_diag *diag) {
+                                 const vyre_launch *l, vyre_launch_result *out_result,
+                                 vyre_diag *diag) {
     const vyre_program *program = program_of(kernel);
     const vyre_program_view *view = vyre_program_get(program);
     REQUIRE(recorder_log.launch_count < RECORDER_LAUNCHES);
@@ -135,9 +136,9 @@ vyre_dispatch_report recorder_run(vyre_device *device, const char *text, const v
     all.no_optimize = true;
     vyre_dispatch_report report = {0};
     vyre_diag diag = {0};
-    CHECK_STATUS(vyre_dispatch(device, p, inputs, input_count, outputs, output_count, &all, &report,
-                               &diag),
-                 want, &diag);
+    CHECK_STATUS(
+        vyre_dispatch(device, p, inputs, input_count, outputs, output_count, &all, &report, &diag),
+        want, &diag);
     vyre_program_release(p);
     return report;
 }

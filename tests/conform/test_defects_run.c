@@ -49,8 +49,9 @@ TEST(d12_segments_are_the_same_in_every_process) {
 TEST(d13_deep_expressions_are_not_recomputed) {
     enum { DEEP = 128, BARRIERS = 8, LANES = 4 };
     char text[8000];
-    int at = snprintf(text, sizeof text, "program p workgroup(2) { out o : u32[%d];\n"
-                                         "  let x0 = global_id.x;\n",
+    int at = snprintf(text, sizeof text,
+                      "program p workgroup(2) { out o : u32[%d];\n"
+                      "  let x0 = global_id.x;\n",
                       LANES);
     for (int i = 1; i <= DEEP; i++) {
         at += snprintf(text + at, sizeof text - (size_t)at, "let x%d = x%d * 3 + 1;\n", i, i - 1);
@@ -83,9 +84,9 @@ TEST(d28_untouched_buffers_are_not_moved) {
         "program p workgroup(1) elements(2) { inout big : u32[1000]; in bigger : u32[2000];\n"
         "  out o : u32[2]; for (i in 0 .. 20) { o[global_id.x] += 1; grid_sync; } }";
     for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
-        run_result r = conform_run("ref-split", text,
-                                   INPUTS({big, sizeof big}, {bigger, sizeof bigger}),
-                                   OPTIONS(.path = (vyre_path)path));
+        run_result r =
+            conform_run("ref-split", text, INPUTS({big, sizeof big}, {bigger, sizeof bigger}),
+                        OPTIONS(.path = (vyre_path)path));
         CHECK(r.report.stats.sync_points == 20);
         CHECK_EQ(r.report.stats.bytes_in, sizeof big + sizeof bigger);
         CHECK_EQ(r.report.stats.bytes_out, sizeof big + 8);
@@ -170,8 +171,8 @@ TEST(d39_no_extra_pass) {
 TEST(d40_states_are_compared_on_the_device) {
     vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
     vyre_output out[2] = {{0}};
-    vyre_dispatch_report report = recorder_run(device, climbs, INPUTS(INPUT(0, 0)),
-                                               OPTIONS(FIXPOINT(100)), out, 2, VYRE_OK);
+    vyre_dispatch_report report =
+        recorder_run(device, climbs, INPUTS(INPUT(0, 0)), OPTIONS(FIXPOINT(100)), out, 2, VYRE_OK);
     CHECK_EQ(report.passes, 4);
     CHECK_EQ(report.stats.bytes_out, 16);
     CHECK_EQ(recorder_log.bytes_read, 16);
@@ -193,8 +194,8 @@ TEST(d41_leak_on_a_failed_allocation) {
         vyre_device *device = NULL;
         REQUIRE_OK(vyre_device_open(NULL, uri, &a, &device, NULL), NULL);
         vyre_output out[2] = {{0}};
-        vyre_status status = vyre_dispatch(device, p, INPUTS(INPUT(0, 0)), out, 2,
-                                           OPTIONS(FIXPOINT(9)), NULL, NULL);
+        vyre_status status =
+            vyre_dispatch(device, p, INPUTS(INPUT(0, 0)), out, 2, OPTIONS(FIXPOINT(9)), NULL, NULL);
         failed = status != VYRE_OK;
         CHECK_STATUS(status, failed ? VYRE_OUT_OF_MEMORY : VYRE_OK, NULL);
         vyre_output_finish(&out[0], &a);
@@ -265,8 +266,8 @@ TEST(d43_every_kind_of_error_names_its_segment) {
 TEST(d44_counted_only_when_it_happened) {
     vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
     vyre_output out[1] = {{0}};
-    vyre_dispatch_report report = recorder_run(device, four_segments, INPUTS(INPUT(3)), NULL, out,
-                                               1, VYRE_TRAP);
+    vyre_dispatch_report report =
+        recorder_run(device, four_segments, INPUTS(INPUT(3)), NULL, out, 1, VYRE_TRAP);
     CHECK_EQ(report.stats.launches, 0);
     CHECK_EQ(report.stats.segments, 0);
     CHECK(!report.was_split);
