@@ -24,7 +24,7 @@ typedef struct recorder {
     vyre_memory last_memory; /* of the last write */
     uint64_t last_offset, last_size;
     uint32_t launch_count;
-    recorded_launch launches[RECORDER_LAUNCHES];
+    recorded_launch launches[RECORDER_LAUNCHES]; /* the first ones */
 } recorder;
 extern recorder recorder_log;
 
