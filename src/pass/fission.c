@@ -182,6 +182,17 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
+    m->view.removed_count = blocks->dropped.count;
+    m->removed = vyre_alloc_zeroed(&m->allocator, blocks->dropped.count, sizeof *m->removed);
+    for (uint32_t i = 0; m->removed && i < blocks->dropped.count; i++) {
+        m->removed[i] = (vyre_removed_barrier){
+            .place = vyre_program_stmt_place(m->source, blocks->dropped.data[i].sync),
+            .weakened = blocks->dropped.data[i].weakened};
+    }
+    return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+}
+
 static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
                         vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
@@ -193,7 +204,8 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     if (m->steps && m->segments && step_of) {
         number_steps(blocks, step_of);
         status = build_steps(m, blocks, plan, step_of, diag);
-        if (status == VYRE_OK && list_carries(m, blocks, plan, step_of) != VYRE_OK) {
+        if (status == VYRE_OK && (list_carries(m, blocks, plan, step_of) != VYRE_OK ||
+                                  list_removed(m, blocks) != VYRE_OK)) {
             status = vyre_fail_memory(diag, "splitting");
         }
     } else {
@@ -204,6 +216,7 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
+    m->view.removed = m->removed;
     m->view.lane_words = plan->lane_words;
     m->view.grid_words = 1 + 2 * plan->area_words;
     m->view.group_words = plan->group_words;
@@ -211,8 +224,9 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
 }
 
 /* Takes over the reference to `source`. */
-static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
-                                 vyre_module **out_module, vyre_diag *diag) {
+static vyre_status split_inlined(vyre_program *source, const vyre_split_options *options,
+                                 const vyre_allocator *a, vyre_module **out_module,
+                                 vyre_diag *diag) {
     vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m) {
         vyre_program_release(source);
@@ -224,7 +238,7 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    vyre_status status = vyre_blocks_init(&blocks, p, a);
+    vyre_status status = vyre_blocks_init(&blocks, p, options && options->keep_barriers, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -244,8 +258,8 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     return VYRE_OK;
 }
 
-vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
-                       vyre_module **out_module, vyre_diag *diag) {
+vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
+                       const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
@@ -257,5 +271,5 @@ vyre_status vyre_split(const vyre_program *program, const vyre_allocator *alloca
         status = vyre_lower_async(lowered, &a, &ready, diag);
         vyre_program_release(lowered);
     }
-    return status == VYRE_OK ? split_inlined(ready, &a, out_module, diag) : status;
+    return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;
 }

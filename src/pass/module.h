@@ -25,6 +25,7 @@ struct vyre_module {
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
+    vyre_removed_barrier *removed;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;

@@ -67,9 +67,9 @@ static void label(vyre_diag *diag, uint32_t segment, uint32_t count) {
 }
 
 vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               vyre_diag *diag) {
+                               const vyre_split_options *options, vyre_diag *diag) {
     *s = (vyre_schedule){.device = device};
-    vyre_status status = vyre_split(program, &device->allocator, &s->module, diag);
+    vyre_status status = vyre_split(program, options, &device->allocator, &s->module, diag);
     if (status != VYRE_OK) {
         return status;
     }
