@@ -2,7 +2,8 @@
  * is carried between them. Needs no device.
  *
  * Every segment is an ordinary program without grid barriers. Its buffers have the names they have
- * in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
+ * in the source; `in` if it only reads them, else `inout`. Besides them a segment may use (with
+ * another prefix where the source has such names)
  *   _lane   u32: private values, `_lanes` words for each slot (lane data)
  *   _grid   u32: word 0 tells which way the schedule goes, then two areas of values that are the
  *           same for the whole grid, then a block for each workgroup (uniform data)

@@ -14,30 +14,46 @@
 #include "pass/module.h"
 #include "pass/segment.h"
 
-/* A name that no declaration or variable of the program has. */
-static void choose_name(const vyre_program_view *p, const char *base, char *out, size_t size) {
-    (void)snprintf(out, size, "%s", base);
-    for (uint32_t suffix = 2;; suffix++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < p->decl_count && !taken; i++) {
-            taken = strcmp(p->decls[i].name, out) == 0;
-        }
-        for (uint32_t i = 0; i < p->var_count && !taken; i++) {
-            taken = strcmp(p->vars[i].name, out) == 0;
-        }
-        if (!taken) {
-            return;
-        }
-        (void)snprintf(out, size, "%s_%lu", base, (unsigned long)suffix);
+/* What the names that splitting adds begin with, behind the prefix. */
+static const char *const stems[] = {"at",   "grid",    "lane", "loop", "phase",
+                                    "rank", "restore", "save", "tick"};
+
+static bool may_clash(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    bool clash = false;
+    for (uint32_t i = 0; strncmp(name, prefix, length) == 0 && i < sizeof stems / sizeof *stems;
+         i++) {
+        clash |= strncmp(name + length, stems[i], strlen(stems[i])) == 0;
     }
+    return clash;
 }
 
+static bool is_free(const vyre_program_view *p, const char *prefix) {
+    bool clash = false;
+    for (uint32_t i = 0; i < p->decl_count && !clash; i++) {
+        clash = may_clash(p->decls[i].name, prefix);
+    }
+    for (uint32_t i = 0; i < p->var_count && !clash; i++) {
+        clash = may_clash(p->vars[i].name, prefix);
+    }
+    return !clash;
+}
+
+/* One prefix for all added names, so that none is a name of the source. */
 static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
-    choose_name(p, "_lane", names->lane, sizeof names->lane);
-    choose_name(p, "_grid", names->grid, sizeof names->grid);
-    choose_name(p, "_lanes", names->lanes, sizeof names->lanes);
-    choose_name(p, "_phase", names->phase, sizeof names->phase);
-    choose_name(p, "_tick", names->tick, sizeof names->tick);
+    (void)snprintf(names->prefix, sizeof names->prefix, "_");
+    for (uint32_t i = 2; !is_free(p, names->prefix); i++) {
+        (void)snprintf(names->prefix, sizeof names->prefix, "_%lu_", (unsigned long)i);
+    }
+    struct {
+        char *to;
+        const char *stem;
+    } added[] = {{names->lane, "lane"},   {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->phase, "phase"}, {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"}};
+    for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
+        (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
 }
 
 static uint32_t count_reachable(const vyre_blocks *blocks) {

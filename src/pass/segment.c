@@ -54,6 +54,11 @@ static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     }
 }
 
+/* Behind the last block nobody asks which lanes have ended. */
+static bool remembers_ended(const maker *m) {
+    return m->plan->ended_slot != VYRE_NONE && m->block->exit != VYRE_EXIT_END;
+}
+
 static void note_stmt(maker *m, vyre_stmt s) {
     const vyre_stmt_node *n = &m->p->stmts[s];
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
@@ -71,7 +76,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
         vyre_stmt_info_of((vyre_stmt_op)n->op)->effects != VYRE_EFFECTS_FLOW) {
         m->has_effect = true;
     }
-    m->has_effect |= n->op == VYRE_STMT_EXIT || n->op == VYRE_STMT_TRAP ||
+    m->has_effect |= (n->op == VYRE_STMT_EXIT && remembers_ended(m)) || n->op == VYRE_STMT_TRAP ||
                      n->op == VYRE_STMT_WHILE; /* which may not end */
 }
 
@@ -170,7 +175,7 @@ static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
 
 static vyre_expr here(maker *m) {
     if (m->at == VYRE_NONE) {
-        m->at = vyre_build_let(m->b, "_at",
+        m->at = vyre_build_let(m->b, m->names->at,
                                linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE));
     }
     return vyre_build_var(m->b, m->at);
@@ -238,8 +243,8 @@ static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t 
         return m->p->vars[e].name;
     }
     uint32_t hidden = e - m->p->var_count;
-    (void)snprintf(buffer, size, "_loop%lu_%s", (unsigned long)(hidden / VYRE_LOOP_VALUES),
-                   suffix[hidden % VYRE_LOOP_VALUES]);
+    (void)snprintf(buffer, size, "%sloop%lu_%s", m->names->prefix,
+                   (unsigned long)(hidden / VYRE_LOOP_VALUES), suffix[hidden % VYRE_LOOP_VALUES]);
     return buffer;
 }
 
@@ -303,8 +308,9 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
     uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
     vyre_decl carrier = is_private ? lazily(m, &m->lane, VYRE_INOUT, m->names->lane)
                                    : lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
-    char name[32];
-    (void)snprintf(name, sizeof name, "_%s%lu", restore ? "r" : "s", (unsigned long)d);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
+                   (unsigned long)d);
     (void)here(m); /* bind it outside the loop */
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, entity->count), step);
     vyre_expr at = vyre_build_var(m->b, i);
@@ -340,10 +346,12 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         *out_step = u32(m, lanes);
         return;
     }
-    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, "_rank");
+    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
     vyre_expr counter = u32(m, restore ? 0 : 1);
-    vyre_var mine = vyre_build_atomic(m->b, restore ? "_rank_in" : "_rank_out", VYRE_ATOMIC_ADD,
-                                      rank, counter, VYRE_NONE, u32(m, 1), VYRE_SEQ_CST);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");
+    vyre_var mine = vyre_build_atomic(m->b, name, VYRE_ATOMIC_ADD, rank, counter, VYRE_NONE,
+                                      u32(m, 1), VYRE_SEQ_CST);
     vyre_build_barrier(m->b, VYRE_SEQ_CST);
     *out_from = vyre_build_var(m->b, mine);
     *out_step = vyre_build_load(m->b, rank, counter);
@@ -392,7 +400,7 @@ static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr 
 }
 
 static void mark_ended(maker *m) {
-    if (m->plan->ended_slot != VYRE_NONE) {
+    if (remembers_ended(m)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
         vyre_build_store(m->b, lane, index, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));

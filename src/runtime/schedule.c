@@ -169,10 +169,6 @@ static vyre_status check_time(const run *r) {
         return vyre_fail(r->diag, VYRE_TIMEOUT, "allow more time, or do less",
                          "the dispatch took too long");
     }
-    if (r->source->max_steps && r->total->steps >= r->source->max_steps) {
-        return vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
-                         "the dispatch used up its %llu steps", (ull)r->source->max_steps);
-    }
     return VYRE_OK;
 }
 
@@ -201,6 +197,15 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
     }
 }
 
+/* The budget is asked only before something runs: what needs exactly its steps gets through. */
+static vyre_status check_budget(const run *r) {
+    uint64_t most = r->source->max_steps;
+    return most && r->total->steps >= most
+               ? vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
+                           "the dispatch used up its %llu steps", (ull)most)
+               : VYRE_OK;
+}
+
 static vyre_status launch(run *r, uint32_t number) {
     vyre_schedule *s = r->s;
     struct vyre_compiled_segment *segment = &s->segments[number];
@@ -211,9 +216,12 @@ static vyre_status launch(run *r, uint32_t number) {
     one.values = segment->values;
     one.max_steps = r->source->max_steps ? r->source->max_steps - r->total->steps : 0;
     vyre_launch_result result = {0};
-    vyre_status status =
-        s->device->table->launch(s->device->object, segment->kernel, &one, &result, r->diag);
-    r->stats->launches++;
+    vyre_status status = check_budget(r);
+    if (status == VYRE_OK) {
+        status =
+            s->device->table->launch(s->device->object, segment->kernel, &one, &result, r->diag);
+        r->stats->launches++;
+    }
     r->total->steps += result.steps;
     r->total->device_ns += result.device_ns;
     if (status != VYRE_OK) {
