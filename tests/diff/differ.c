@@ -284,7 +284,7 @@ static differ_result check_segment(differ *d, const vyre_program *segment) {
 static differ_result check_split(differ *d, const vyre_program *program) {
     vyre_module *module = NULL;
     vyre_diag diag = {0};
-    if (vyre_split(program, NULL, &module, &diag) != VYRE_OK) {
+    if (vyre_split(program, NULL, NULL, &module, &diag) != VYRE_OK) {
         return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
     }
     const vyre_module_view *m = vyre_module_get(module);
