@@ -11,6 +11,7 @@
 #include "vyre/limits.h"
 #include "vyre/race.h"
 #include "vyre/split.h"
+#include "vyre/telemetry.h"
 #include "vyre/text.h"
 #include "vyre/type.h"
 
