@@ -3,9 +3,12 @@
  *     let r = 0;  { let arg = e; ...  body ...  r = value; }
  *
  * Recursion is refused by the validator, so each function is active at most once at a time and its
- * variables can be mapped to those of the innermost copy. A stack of return points replaces
- * recursion. Cost: the size of the result, which the builder limits. */
+ * variables can be mapped to those of the innermost copy; each copy gets its own tags of async
+ * copies, since a tag occurs once in a program. A stack of return points replaces recursion. Cost:
+ * the size of the result, which the builder limits. */
 #include "pass/inline.h"
+
+#include <string.h>
 
 #include "base/diag.h"
 #include "ir/rewrite.h"
@@ -14,11 +17,31 @@
 typedef struct inliner {
     vyre_rewriter rw;
     vyre_unique names;
+    vyre_unique tags;
+    vyre_intern pending;          /* tags of the source */
+    VYRE_VEC(const char *) given; /* per source tag: its name between begin and wait, else NULL */
 } inliner;
 
 static const char *fresh_name(vyre_rewriter *rw, vyre_var var, void *user) {
     inliner *in = user;
     const char *name = vyre_unique_name(&in->names, rw->p->vars[var].name);
+    if (!name) {
+        in->rw.user = NULL; /* noticed by the caller's loop */
+    }
+    return name;
+}
+
+/* Called for begin and wait in turn: they are copied in this order. */
+static const char *fresh_tag(vyre_rewriter *rw, const char *tag, void *user) {
+    inliner *in = user;
+    const char *name = NULL;
+    const uint32_t number = vyre_intern_add(&in->pending, tag, strlen(tag));
+    if (number != VYRE_INTERN_NONE &&
+        (number < in->given.count || vyre_vec_push(&rw->allocator, &in->given, NULL))) {
+        const char **given = &in->given.data[number];
+        name = *given ? *given : vyre_unique_name(&in->tags, tag);
+        *given = *given ? NULL : name;
+    }
     if (!name) {
         in->rw.user = NULL; /* noticed by the caller's loop */
     }
@@ -99,14 +122,17 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
                         vyre_program **out_program, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_builder *b = NULL;
-    inliner in;
+    inliner in = {0};
     if (vyre_builder_create(&a, vyre_program_get(program)->name, &b) != VYRE_OK) {
         return vyre_fail_memory(diag, "inlining");
     }
     vyre_status status = vyre_rewriter_init(&in.rw, program, b, &a);
     if (status == VYRE_OK) {
         vyre_unique_init(&in.names, &a);
+        vyre_unique_init(&in.tags, &a);
+        vyre_intern_init(&in.pending, &a);
         in.rw.rename = fresh_name;
+        in.rw.retag = fresh_tag;
         in.rw.user = &in;
         if (vyre_unique_reserve(&in.names, in.rw.p)) {
             vyre_rewrite_decls(&in.rw);
@@ -118,6 +144,9 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
         } else {
             status = vyre_fail_memory(diag, "inlining");
         }
+        vyre_vec_free(&a, &in.given);
+        vyre_intern_finish(&in.pending);
+        vyre_unique_finish(&in.tags);
         vyre_unique_finish(&in.names);
         vyre_rewriter_finish(&in.rw);
     } else {
