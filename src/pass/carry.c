@@ -33,7 +33,7 @@ typedef struct analyst {
     uint64_t *used, *killed; /* upward exposed uses; set on every path */
     uint32_t *definitions;   /* per entity */
     vyre_expr *definition;   /* per entity: the last one seen; VYRE_NONE if it is no expression */
-    bool *varies;            /* per entity: some definition is not the same for the whole grid */
+    uint8_t *spread;         /* per entity: the largest vyre_shape_kind of its definitions */
     const vyre_shapes *shapes;
     vyre_shape *scratch; /* shapes of one statement's expressions */
 } analyst;
@@ -74,24 +74,23 @@ static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr en
     }
 }
 
-static void define(analyst *an, uint32_t entity, vyre_expr value, bool varies) {
+static void define(analyst *an, uint32_t entity, vyre_expr value, uint8_t spread) {
     an->definitions[entity]++;
     an->definition[entity] = value;
-    an->varies[entity] |= varies;
+    an->spread[entity] = spread > an->spread[entity] ? spread : an->spread[entity];
 }
 
-/* Whether the value that the statement gives its variable may differ between lanes. */
-static bool value_varies(analyst *an, vyre_stmt s) {
+/* How the value that the statement gives its variable may differ between lanes. */
+static uint8_t value_spread(analyst *an, vyre_stmt s) {
     const vyre_stmt_node *n = &an->p->stmts[s];
     uint32_t step = s - an->p->entry;
     if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN) {
-        return true;
+        return VYRE_SHAPE_VARYING;
     }
-    if (!vyre_shape_uniform(vyre_shapes_control(an->shapes, step), VYRE_SHAPE_GRID)) {
-        return true;
-    }
+    uint8_t control = vyre_shapes_control(an->shapes, step).kind;
     vyre_shapes_exprs(an->shapes, step, an->scratch);
-    return !vyre_shape_uniform(an->scratch[n->arg[0] - n->first_expr], VYRE_SHAPE_GRID);
+    uint8_t value = an->scratch[n->arg[0] - n->first_expr].kind;
+    return control > value ? control : value;
 }
 
 static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads, bool writes) {
@@ -112,7 +111,7 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
     use_exprs(an, block, n->first_expr, n->end_expr);
     if (n->var != VYRE_NONE) {
         bool is_value = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN;
-        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE, value_varies(an, s));
+        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE, value_spread(an, s));
         set(an, block, n->var, depth == 0 || n->op != VYRE_STMT_ASSIGN);
     }
     if (n->op == VYRE_STMT_STORE) {
@@ -133,8 +132,8 @@ static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
     uint32_t more = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE);
     if (item->kind == VYRE_ITEM_FOR_INIT) {
         use_exprs(an, block, n->first_expr, n->end_expr);
-        define(an, to, n->arg[1], false);
-        define(an, step, n->arg[2], false);
+        define(an, to, n->arg[1], VYRE_SHAPE_GRID);
+        define(an, step, n->arg[2], VYRE_SHAPE_GRID);
         set(an, block, to, true);
         set(an, block, step, true);
     } else {
@@ -142,8 +141,8 @@ static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
         use(an, block, to);
         use(an, block, step);
     }
-    define(an, n->var, VYRE_NONE, false);
-    define(an, more, VYRE_NONE, false);
+    define(an, n->var, VYRE_NONE, VYRE_SHAPE_GRID);
+    define(an, more, VYRE_NONE, VYRE_SHAPE_GRID);
     an->definitions[n->var]++; /* never recomputed: it changes from trip to trip */
     an->definitions[more]++;
     set(an, block, n->var, true);
@@ -419,7 +418,8 @@ static vyre_status place_values(analyst *an) {
         if (!entity->carried) {
             continue;
         }
-        entity->kind = an->varies[e] ? VYRE_CARRY_LANE : VYRE_CARRY_GRID;
+        entity->kind = an->spread[e] > VYRE_SHAPE_GRID ? VYRE_CARRY_LANE : VYRE_CARRY_GRID;
+        entity->together = an->spread[e] <= VYRE_SHAPE_GROUP;
         entity->words = vyre_type_size((vyre_type)entity->type) / 4;
         pool *in = &pools[(entity->kind == VYRE_CARRY_GRID ? 2 : 0) + entity->words - 1];
         ok = place(an, in, e, blocks_of, block_words);
@@ -494,11 +494,11 @@ static bool allocate(analyst *an) {
     an->killed = vyre_alloc_zeroed(a, sets, sizeof *an->killed);
     an->definitions = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definitions);
     an->definition = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definition);
-    an->varies = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->varies);
+    an->spread = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->spread);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
     return plan->entities && plan->live_in && plan->live_out && plan->alive && plan->wanted &&
            plan->touched && plan->modified && an->used && an->killed && an->definitions &&
-           an->definition && an->varies && an->scratch;
+           an->definition && an->spread && an->scratch;
 }
 
 static vyre_status analyse(analyst *an, vyre_diag *diag) {
@@ -561,7 +561,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     vyre_free(a, an.killed, sets, sizeof *an.killed);
     vyre_free(a, an.definitions, plan->entity_count, sizeof *an.definitions);
     vyre_free(a, an.definition, plan->entity_count, sizeof *an.definition);
-    vyre_free(a, an.varies, plan->entity_count, sizeof *an.varies);
+    vyre_free(a, an.spread, plan->entity_count, sizeof *an.spread);
     vyre_free(a, an.scratch, p->expr_count, sizeof *an.scratch);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);

@@ -12,9 +12,10 @@
 enum { VYRE_LOOP_TO, VYRE_LOOP_STEP, VYRE_LOOP_MORE, VYRE_LOOP_VALUES };
 
 typedef struct vyre_entity {
-    bool carried; /* alive at the end of some block */
-    uint8_t kind; /* vyre_carry_kind */
-    uint8_t type; /* of the value or element */
+    bool carried;  /* alive at the end of some block */
+    bool together; /* a stored value that is the same for all lanes of a workgroup */
+    uint8_t kind;  /* vyre_carry_kind */
+    uint8_t type;  /* of the value or element */
     uint32_t words;
     uint32_t slot;
     uint32_t count;   /* elements, of memory */

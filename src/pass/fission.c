@@ -16,7 +16,7 @@
 
 /* What the names that splitting adds begin with, behind the prefix. */
 static const char *const stems[] = {"at",   "grid",    "lane", "loop", "phase",
-                                    "rank", "restore", "save", "tick"};
+                                    "rank", "restore", "save", "tick", "together"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -48,9 +48,9 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},   {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->phase, "phase"}, {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"}};
+    } added[] = {{names->lane, "lane"},   {names->grid, "grid"},        {names->lanes, "lanes"},
+                 {names->phase, "phase"}, {names->tick, "tick"},        {names->at, "at"},
+                 {names->rank, "rank"},   {names->together, "together"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }

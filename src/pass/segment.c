@@ -10,7 +10,11 @@
  *     _grid[0] = 2 * _tick + condition;         by every living lane, too
  *
  * Grid values are read from one area and written to the other: within a launch some lanes read
- * before others have written, and there is no order between them. */
+ * before others have written, and there is no order between them.
+ *
+ * Where a barrier or subgroup operation stands under a condition, a value that all lanes of a
+ * workgroup share must be seen to be shared, and a load from memory that the segment writes is not.
+ * Such values come back through workgroup memory that is written only before a barrier. */
 #include "pass/segment.h"
 
 #include <stdio.h>
@@ -32,9 +36,11 @@ typedef struct maker {
     vyre_builder *b;
     vyre_var *loop_vars; /* per hidden loop value, or VYRE_NONE */
     uint8_t *access;     /* per declaration: bits of READ, WRITE */
-    vyre_decl lane, grid, lanes, phase, tick, rank;
-    vyre_var at; /* linear lane number, once bound */
+    vyre_decl lane, grid, lanes, phase, tick, rank, together;
+    vyre_var at;          /* linear lane number, once bound */
+    uint32_t together_at; /* words of `together` that have been read */
     bool has_effect;
+    bool waits_nested; /* for the workgroup, under a condition or in a loop */
 } maker;
 
 enum { READ = 1, WRITE = 2 };
@@ -84,7 +90,14 @@ static void note_block(maker *m) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
         if (item->kind == VYRE_ITEM_RANGE) {
+            uint32_t depth = 0;
             for (vyre_stmt s = item->begin; s < item->end; s++) {
+                const vyre_stmt_op op = (vyre_stmt_op)m->p->stmts[s].op;
+                const uint8_t scope = vyre_stmt_info_of(op)->scope;
+                depth += scope == VYRE_SCOPE_OPEN;
+                depth -= scope == VYRE_SCOPE_END;
+                m->waits_nested |=
+                    depth > 0 && (op == VYRE_STMT_BARRIER || op == VYRE_STMT_SUBGROUP);
                 note_stmt(m, s);
             }
         } else if (item->kind == VYRE_ITEM_FOR_INIT) {
@@ -271,6 +284,38 @@ static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
     return vyre_build_load(m->b, lazily(m, &m->lane, VYRE_INOUT, m->names->lane), index);
 }
 
+/* Whether a value comes back through workgroup memory. */
+static bool is_together(const maker *m, uint32_t e) {
+    return m->waits_nested && m->plan->entities[e].together;
+}
+
+static void bring_together(maker *m, uint32_t values, const bool *needed) {
+    uint32_t words = 0, at = 0;
+    for (uint32_t e = 0; e < values; e++) {
+        words += needed[e] && is_together(m, e) ? m->plan->entities[e].words : 0;
+    }
+    if (words == 0) {
+        return;
+    }
+    m->together = vyre_build_memory(m->b, VYRE_WORKGROUP, m->names->together, VYRE_U32,
+                                    vyre_build_size(m->b, words));
+    for (uint32_t e = 0; e < values; e++) {
+        const uint32_t own = needed[e] && is_together(m, e) ? m->plan->entities[e].words : 0;
+        for (uint32_t word = 0; word < own; word++) {
+            vyre_build_store(m->b, m->together, u32(m, at++),
+                             word_of(m, &m->plan->entities[e], word));
+        }
+    }
+    vyre_build_barrier(m->b, VYRE_SEQ_CST);
+}
+
+/* The next word of a value; those of `together` are read in the order in which they were written.
+ */
+static vyre_expr next_word(maker *m, uint32_t e, uint32_t word) {
+    return is_together(m, e) ? vyre_build_load(m->b, m->together, u32(m, m->together_at++))
+                             : word_of(m, &m->plan->entities[e], word);
+}
+
 static void restore_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
@@ -278,8 +323,8 @@ static void restore_value(maker *m, uint32_t e) {
              entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe));
         return;
     }
-    vyre_expr low = word_of(m, entity, 0);
-    vyre_expr high = entity->words == 2 ? word_of(m, entity, 1) : VYRE_NONE;
+    vyre_expr low = next_word(m, e, 0);
+    vyre_expr high = entity->words == 2 ? next_word(m, e, 1) : VYRE_NONE;
     give(m, e, decode(m, (vyre_type)entity->type, low, high));
 }
 
@@ -558,6 +603,7 @@ static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, 
     if (m->plan->ended_slot != VYRE_NONE) {
         (void)here(m); /* before any nested exit uses it */
     }
+    bring_together(m, values, needed);
     for (uint32_t e = 0; e < values; e++) {
         if (needed[e]) {
             restore_value(m, e);
@@ -625,6 +671,7 @@ vyre_status vyre_segment_build(const vyre_program *program, const vyre_carry_pla
                .phase = VYRE_NONE,
                .tick = VYRE_NONE,
                .rank = VYRE_NONE,
+               .together = VYRE_NONE,
                .at = VYRE_NONE};
     char name[VYRE_LIMIT_NAME + 1];
     (void)snprintf(name, sizeof name, "%.200s_%lu", plan->p->name, (unsigned long)number);
