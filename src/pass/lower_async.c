@@ -51,6 +51,21 @@ static vyre_status add_pending(plan *to, const vyre_program *program, vyre_stmt 
     return vyre_vec_push(a, &to->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
 }
 
+/* Whether splitting parts what stands before the statement from what stands behind it: a grid
+ * barrier, or a jump in a loop around `begin` that holds one. */
+static bool parts(const vyre_program_view *p, vyre_stmt s, vyre_stmt begin) {
+    const vyre_stmt_node *n = &p->stmts[s];
+    if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
+        return n->op == VYRE_STMT_GRID_SYNC;
+    }
+    for (vyre_stmt i = n->match; i < p->stmts[n->match].match; i++) {
+        if (p->stmts[i].op == VYRE_STMT_GRID_SYNC) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Tags are used once each, so a begin has one wait. Quadratic in the number of copies only. */
 static vyre_status find_pending(plan *to, const vyre_program *program, const vyre_allocator *a,
                                 vyre_diag *diag) {
@@ -62,7 +77,7 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
         }
         bool crosses = false;
         for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses |= p->stmts[s].op == VYRE_STMT_GRID_SYNC;
+            crosses |= parts(p, s, begin);
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;

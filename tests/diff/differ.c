@@ -13,9 +13,6 @@
 #include "vyre/check.h"
 #include "vyre/split.h"
 
-/* Programs end, but what a reducer makes of them may not. */
-enum { MOST_STEPS = 400000 };
-
 const char *differ_feature_name(uint32_t feature) {
 #define X(NAME, text) text,
     static const char *const names[] = {DIFFER_FEATURES(X)};
@@ -30,7 +27,7 @@ const char *differ_carry_name(uint32_t kind) {
 }
 
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
-    *d = (differ){.orders = strcmp(backend, "ref-split") == 0};
+    *d = (differ){.orders = strcmp(backend, "ref-split") == 0, .most_steps = 4000000};
     vyre_status status = vyre_device_open(NULL, "ref", NULL, &d->ref, diag);
     if (status == VYRE_OK) {
         status = vyre_device_open(NULL, backend, NULL, &d->device, diag);
@@ -199,7 +196,7 @@ static differ_result run(differ *d, vyre_device *device, const vyre_program *pro
                                            .order = ordered ? w->order : VYRE_ORDER_FORWARD,
                                            .order_seed = ordered ? 12345 : 0,
                                            .find_races = w->races,
-                                           .max_steps = ordered ? MOST_STEPS : 0};
+                                           .max_steps = ordered ? d->most_steps : 0};
     const vyre_status status = vyre_dispatch(device, program, d->inputs, d->input_count, outputs,
                                              d->output_count, &options, &report, &diag);
     if (status != VYRE_OK) {

@@ -56,6 +56,7 @@ typedef struct differ {
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool races;                        /* look for races too */
+    uint64_t most_steps;               /* of one run on ref or ref-split */
     vyre_input inputs[DIFFER_BUFFERS]; /* of the program at hand; made from its declarations */
     uint32_t input_count;
     vyre_output before[DIFFER_BUFFERS], expected[DIFFER_BUFFERS], got[DIFFER_BUFFERS];
