@@ -133,9 +133,10 @@ static void add_collective(order_free *g, place at) {
     order_free_draw(g, true);
 }
 
+/* Of no bool: carried to the next launch, a true that is not 1 would become 1. */
 static const array *pick_role(order_free *g, vyre_role role) {
     for (uint32_t i = 0; i < g->array_count; i++) {
-        if (g->arrays[i].role == role) {
+        if (g->arrays[i].role == role && (role != VYRE_PRIVATE || g->arrays[i].type != VYRE_BOOL)) {
             return &g->arrays[i];
         }
     }
