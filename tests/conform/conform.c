@@ -105,7 +105,7 @@ vyre_module *conform_split(const char *text) {
     vyre_program *p = run_parse(text);
     vyre_module *m = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    REQUIRE_OK(vyre_split(p, &(vyre_split_options){.keep_barriers = true}, NULL, &m, &diag), &diag);
     vyre_program_release(p);
     return m;
 }
