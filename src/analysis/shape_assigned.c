@@ -18,7 +18,7 @@ typedef struct scan {
 
 static void climb(scan *c, vyre_var var) {
     const vyre_program_view *p = c->p;
-    if (c->loops.count <= c->binding[var]) {
+    if (!c->loops.data || c->loops.count <= c->binding[var]) {
         return;
     }
     for (uint32_t i = c->loops.count; i-- > c->binding[var];) {

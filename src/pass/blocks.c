@@ -36,6 +36,7 @@ typedef struct maker {
     bool *traps; /* per block */
     VYRE_VEC(open_list) open;
     uint32_t current;
+    uint32_t depth; /* lifted loops that are open */
     bool failed;
 } maker;
 
@@ -90,7 +91,8 @@ static void find_written(maker *m) {
 }
 
 static uint32_t add_block(maker *m) {
-    vyre_block block = {.first = VYRE_NONE,
+    vyre_block block = {.depth = m->depth,
+                        .first = VYRE_NONE,
                         .last = VYRE_NONE,
                         .exit = VYRE_EXIT_END,
                         .condition = VYRE_NONE,
@@ -153,8 +155,9 @@ static void open_construct(maker *m, vyre_stmt s) {
         branch(m, s, then, entry.arm);
         m->current = then;
     } else if (n->op == VYRE_STMT_FOR || n->op == VYRE_STMT_WHILE) {
-        uint32_t head = add_block(m), body = add_block(m);
         entry.join = add_block(m);
+        m->depth++;
+        uint32_t head = add_block(m), body = add_block(m);
         if (n->op == VYRE_STMT_FOR) {
             m->out->loop_of[s] = m->out->loop_count++;
             add_item(m, VYRE_ITEM_FOR_INIT, s, s);
@@ -184,6 +187,7 @@ static void close_construct(maker *m) {
         jump(m, top.join, VYRE_NONE);
         m->current = top.join;
     } else if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
+        m->depth--;
         jump(m, top.arm, VYRE_NONE);
         m->current = top.join;
     }

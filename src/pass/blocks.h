@@ -32,6 +32,7 @@ typedef struct vyre_block {
     uint32_t next, otherwise;
     vyre_stmt sync; /* a grid barrier behind the block, or VYRE_NONE */
     uint32_t preds; /* number of edges that lead here, the start counts as one */
+    uint32_t depth; /* lifted loops around it */
 } vyre_block;
 
 /* A grid barrier that turned out not to be needed. */

@@ -160,7 +160,7 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
         }
         m->live_first[step_of[b]] = live.count;
         for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
-            if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
+            if (number[e] != VYRE_NONE && vyre_set_has(plan->alive, plan->set_words, b, e)) {
                 ok = vyre_vec_push(a, &live, number[e]);
             }
         }

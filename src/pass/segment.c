@@ -98,28 +98,15 @@ static void note_block(maker *m) {
     }
 }
 
-/* Entities that the segment needs at its start; operands of recipes come before their users. */
+/* Entities that the segment needs at its start. */
 static bool is_needed(const maker *m, uint32_t e, bool flips) {
     const vyre_entity *entity = &m->plan->entities[e];
-    if (!in_set(m, m->plan->live_in, e)) {
-        return false;
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        return in_set(m, m->plan->wanted, e);
     }
-    return in_set(m, m->plan->touched, e) ||
-           (flips && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e));
-}
-
-static void need_recipe(maker *m, uint32_t e, bool *needed) {
-    vyre_expr recipe = m->plan->entities[e].recipe;
-    if (recipe == VYRE_NONE) {
-        return;
-    }
-    vyre_expr first = vyre_expr_first(m->p, recipe);
-    note_exprs(m, first, recipe + 1);
-    for (vyre_expr x = first; x <= recipe; x++) {
-        if (m->p->exprs[x].op == VYRE_EXPR_VAR) {
-            needed[m->p->exprs[x].ref] = true; /* a smaller number: seen later in a walk down */
-        }
-    }
+    return in_set(m, m->plan->live_in, e) &&
+           (in_set(m, m->plan->touched, e) || in_set(m, m->plan->wanted, e) ||
+            (flips && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e)));
 }
 
 /* Declarations of the segment, in the order of the source, then the carry. */
@@ -551,10 +538,11 @@ static bool flips_area(const maker *m, uint32_t values) {
 }
 
 static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, bool flips) {
-    for (uint32_t e = values; e-- > 0;) { /* down, so that operands of recipes are seen */
-        needed[e] |= is_needed(m, e, flips);
-        if (needed[e] && m->plan->entities[e].kind == VYRE_CARRY_RECOMPUTED) {
-            need_recipe(m, e, needed);
+    for (uint32_t e = 0; e < values; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        needed[e] = is_needed(m, e, flips);
+        if (needed[e] && entity->kind == VYRE_CARRY_RECOMPUTED && entity->recipe != VYRE_NONE) {
+            note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
         }
     }
     declare_source(m);

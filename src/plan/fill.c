@@ -230,7 +230,7 @@ static bool try_way(vyre_pack *pack, fill *f, uint32_t groups, uint32_t way, dou
 }
 
 vyre_status vyre_pack_fill(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
-    if (pack->count > FILL_MAX || pack->groups == pack->lower_bound) {
+    if (pack->count > FILL_MAX || pack->groups <= pack->lower_bound) {
         return VYRE_OK;
     }
     vyre_plan_mark mark = vyre_planner_mark(planner);

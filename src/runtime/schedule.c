@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "pass/module.h"
+#include "runtime/call.h"
 
 typedef unsigned long long ull;
 
@@ -39,7 +40,7 @@ static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, cons
 }
 
 static vyre_status compile_segment(vyre_schedule *s, uint32_t number, uint32_t source_decls,
-                                   vyre_diag *diag) {
+                                   vyre_trace *trace, vyre_diag *diag) {
     const vyre_allocator *a = &s->device->allocator;
     const vyre_program *program = vyre_module_get(s->module)->segments[number];
     const vyre_program_view *view = vyre_program_get(program);
@@ -55,7 +56,8 @@ static vyre_status compile_segment(vyre_schedule *s, uint32_t number, uint32_t s
     for (uint32_t d = 0; d < view->decl_count; d++) {
         segment->origin[d] = origin_of(s->module, source_decls, view->decls[d].name);
     }
-    return s->device->table->compile(s->device->object, program, &segment->kernel, diag);
+    vyre_call call = {.device = s->device, .trace = trace, .name = view->name};
+    return vyre_call_compile(&call, program, &segment->kernel, diag);
 }
 
 /* Which segment an error is about. */
@@ -67,7 +69,8 @@ static void label(vyre_diag *diag, uint32_t segment, uint32_t count) {
 }
 
 vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               const vyre_split_options *options, vyre_diag *diag) {
+                               const vyre_split_options *options, vyre_trace *trace,
+                               vyre_diag *diag) {
     *s = (vyre_schedule){.device = device};
     vyre_status status = vyre_split(program, options, &device->allocator, &s->module, diag);
     if (status != VYRE_OK) {
@@ -79,7 +82,7 @@ vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre
         status = vyre_fail_memory(diag, "the segments of a program");
     }
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = compile_segment(s, i, vyre_program_get(program)->decl_count, diag);
+        status = compile_segment(s, i, vyre_program_get(program)->decl_count, trace, diag);
         if (status != VYRE_OK) {
             label(diag, i, count);
         }
@@ -110,6 +113,15 @@ void vyre_schedule_finish(vyre_schedule *s) {
     s->module = NULL;
 }
 
+static uint64_t count_groups(const uint32_t grid[3]) {
+    return (uint64_t)grid[0] * grid[1] * grid[2];
+}
+
+static uint64_t count_lanes(const vyre_schedule *s, const uint32_t grid[3]) {
+    const uint32_t *group = vyre_program_get(vyre_module_get(s->module)->source)->workgroup;
+    return count_groups(grid) * group[0] * group[1] * group[2];
+}
+
 /* Words of the carried state; false if they can't be indexed. */
 static bool carry_words(const vyre_module_view *m, uint64_t lanes, uint64_t groups,
                         uint64_t *out_lane, uint64_t *out_grid) {
@@ -119,31 +131,29 @@ static bool carry_words(const vyre_module_view *m, uint64_t lanes, uint64_t grou
            vyre_add_u64(m->grid_words, group_words, out_grid) && *out_grid <= UINT32_MAX;
 }
 
-/* Zeroed state for a pass. */
-static vyre_status prepare_carry(vyre_schedule *s, uint64_t lanes, uint64_t groups,
-                                 vyre_diag *diag) {
+vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre_trace *trace,
+                                  vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(s->module);
-    uint64_t lane, grid;
-    if (!carry_words(m, lanes, groups, &lane, &grid)) {
+    uint64_t groups = count_groups(grid), lanes = count_lanes(s, grid), words[2];
+    if (!carry_words(m, lanes, groups, &words[0], &words[1])) {
         return vyre_fail(diag, VYRE_LIMIT, "use fewer lanes, each doing more",
                          "%llu lanes with %u words each that are alive across grid barriers are "
                          "more than can be carried",
                          (ull)lanes, m->lane_words);
     }
-    vyre_device *device = s->device;
     vyre_memory *memory[2] = {&s->lane, &s->grid};
     uint64_t *size[2] = {&s->lane_bytes, &s->grid_bytes};
-    uint64_t bytes[2] = {lane * 4, grid * 4};
     static const char *const what[2] = {"values of lanes that are alive across grid barriers",
                                         "values of the grid that are alive across grid barriers"};
     for (int i = 0; i < 2; i++) {
-        vyre_status status = VYRE_OK;
-        if (*memory[i]) {
-            status = device->table->zero(device->object, *memory[i], 0, *size[i], diag);
-        } else {
-            *size[i] = bytes[i];
-            status = vyre_device_allocate(device, bytes[i], what[i], memory[i], diag);
+        if (*memory[i] && *size[i] == words[i] * 4) {
+            continue;
         }
+        vyre_device_free(s->device, *memory[i]);
+        *memory[i] = 0;
+        *size[i] = words[i] * 4;
+        vyre_call call = {.device = s->device, .trace = trace, .name = what[i]};
+        vyre_status status = vyre_call_new_memory(&call, *size[i], memory[i], diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -151,23 +161,39 @@ static vyre_status prepare_carry(vyre_schedule *s, uint64_t lanes, uint64_t grou
     return VYRE_OK;
 }
 
+static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
+    const vyre_memory memory[2] = {s->lane, s->grid};
+    const uint64_t size[2] = {s->lane_bytes, s->grid_bytes};
+    vyre_status status = VYRE_OK;
+    for (int i = 0; i < 2 && s->is_used && status == VYRE_OK; i++) {
+        vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
+        status = memory[i] ? vyre_call_zero(&call, memory[i], 0, size[i], diag) : VYRE_OK;
+    }
+    s->is_used = true;
+    return status;
+}
+
 typedef struct run {
     vyre_schedule *s;
     const vyre_launch *source; /* the launch as if it were one */
-    vyre_launch_result *total;
-    vyre_dispatch_stats *stats;
+    vyre_pass pass;
     vyre_diag *diag;
     uint64_t lanes, groups;
     uint32_t phase, tick;
+    bool has_device_time; /* of every launch so far */
 } run;
 
 static vyre_status check_time(const run *r) {
-    if (r->source->cancel && r->source->cancel->requested) {
+    if (vyre_cancel_is_requested(r->source->cancel)) {
         return vyre_fail(r->diag, VYRE_CANCELLED, NULL, "the dispatch was cancelled");
     }
     if (r->source->deadline_ns && vyre_clock_now() >= r->source->deadline_ns) {
         return vyre_fail(r->diag, VYRE_TIMEOUT, "allow more time, or do less",
                          "the dispatch took too long");
+    }
+    if (r->source->max_steps && r->pass.result->steps >= r->source->max_steps) {
+        return vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
+                         "the dispatch used up its %llu steps", (ull)r->source->max_steps);
     }
     return VYRE_OK;
 }
@@ -197,15 +223,6 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
     }
 }
 
-/* The budget is asked only before something runs: what needs exactly its steps gets through. */
-static vyre_status check_budget(const run *r) {
-    uint64_t most = r->source->max_steps;
-    return most && r->total->steps >= most
-               ? vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
-                           "the dispatch used up its %llu steps", (ull)most)
-               : VYRE_OK;
-}
-
 static vyre_status launch(run *r, uint32_t number) {
     vyre_schedule *s = r->s;
     struct vyre_compiled_segment *segment = &s->segments[number];
@@ -214,20 +231,25 @@ static vyre_status launch(run *r, uint32_t number) {
     one.memory = segment->memory;
     one.counts = segment->counts;
     one.values = segment->values;
-    one.max_steps = r->source->max_steps ? r->source->max_steps - r->total->steps : 0;
+    one.max_steps = r->source->max_steps ? r->source->max_steps - r->pass.result->steps : 0;
     vyre_launch_result result = {0};
-    vyre_status status = check_budget(r);
-    if (status == VYRE_OK) {
-        status =
-            s->device->table->launch(s->device->object, segment->kernel, &one, &result, r->diag);
-        r->stats->launches++;
-    }
-    r->total->steps += result.steps;
-    r->total->device_ns += result.device_ns;
+    uint32_t count = vyre_module_get(s->module)->segment_count;
+    vyre_call call = {.device = s->device,
+                      .trace = r->pass.trace,
+                      .name = vyre_program_get(vyre_module_get(s->module)->segments[number])->name,
+                      .segment = number + 1,
+                      .segment_count = count,
+                      .elapsed = &r->pass.times->enqueue};
+    vyre_status status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
     if (status != VYRE_OK) {
-        label(r->diag, number, vyre_module_get(s->module)->segment_count);
+        label(r->diag, number, count);
+        return status;
     }
-    return status;
+    r->pass.stats->launches++;
+    r->pass.result->steps += result.steps;
+    r->pass.result->device_ns += result.device_ns;
+    r->has_device_time = r->has_device_time && result.device_ns != 0;
+    return VYRE_OK;
 }
 
 /* Bytes that are alive behind a step. */
@@ -249,9 +271,13 @@ static uint64_t alive(const run *r, uint32_t step) {
 /* Reads the control word. VYRE_NONE in *out_next: no lane is alive. */
 static vyre_status decide(run *r, const vyre_step *step, uint32_t *out_next) {
     uint32_t word = 0;
-    vyre_status status =
-        r->s->device->table->read(r->s->device->object, r->s->grid, 0, &word, sizeof word, r->diag);
-    r->stats->host_waits++;
+    vyre_call call = {.device = r->s->device,
+                      .trace = r->pass.trace,
+                      .name = "control word",
+                      .bytes = sizeof word,
+                      .elapsed = &r->pass.times->wait};
+    vyre_status status = vyre_call_read(&call, r->s->grid, 0, &word, sizeof word, r->diag);
+    r->pass.stats->host_waits++;
     *out_next = word / 2 != r->tick ? VYRE_NONE : word % 2 ? step->next : step->otherwise;
     return status;
 }
@@ -265,13 +291,13 @@ static vyre_status run_steps(run *r) {
         if (status == VYRE_OK && step->segment != VYRE_NONE) {
             status = launch(r, step->segment);
         } else if (status == VYRE_OK) {
-            r->stats->skipped_launches++;
+            r->pass.stats->skipped_launches++;
         }
         if (step->kind == VYRE_STEP_END || status != VYRE_OK) {
             break;
         }
-        r->stats->carried_bytes += alive(r, at);
-        r->stats->sync_points += step->sync;
+        r->pass.stats->carried_bytes += alive(r, at);
+        r->pass.stats->sync_points += step->sync;
         if (step->kind == VYRE_STEP_BRANCH) {
             status = decide(r, step, &at);
         } else {
@@ -284,26 +310,23 @@ static vyre_status run_steps(run *r) {
     return status;
 }
 
-vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *source,
-                              vyre_launch_result *out_result, vyre_dispatch_stats *stats,
+vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *source, const vyre_pass *pass,
                               vyre_diag *diag) {
-    const uint32_t *group = vyre_program_get(vyre_module_get(s->module)->source)->workgroup;
     run r = {.s = s,
              .source = source,
-             .total = out_result,
-             .stats = stats,
+             .pass = *pass,
              .diag = diag,
              .tick = 1,
-             .groups = (uint64_t)source->grid[0] * source->grid[1] * source->grid[2]};
-    r.lanes = r.groups * group[0] * group[1] * group[2];
-    stats->segments = vyre_module_get(s->module)->segment_count;
-    vyre_status status = prepare_carry(s, r.lanes, r.groups, diag);
+             .groups = count_groups(source->grid),
+             .lanes = count_lanes(s, source->grid),
+             .has_device_time = true};
+    pass->stats->segments = vyre_module_get(s->module)->segment_count;
+    vyre_status status = zero_carry(s, pass->trace, diag);
     if (status == VYRE_OK) {
         status = run_steps(&r);
     }
-    if (status == VYRE_OK && s->device->table->finish) {
-        status = s->device->table->finish(s->device->object, diag);
+    if (!r.has_device_time) {
+        pass->result->device_ns = 0;
     }
-    stats->host_waits++;
     return status;
 }

@@ -4,7 +4,7 @@
 #include "random/roundtrip.h"
 #include "vyre/ir.h"
 
-enum { PROGRAMS = 10000, SAMPLE = 1000 };
+enum { PROGRAMS = 10000, SAMPLE = 4000 };
 
 TEST(random_programs_survive_printing_parsing_and_formatting) {
     roundtrip r;

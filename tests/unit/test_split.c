@@ -258,3 +258,43 @@ TEST(barriers_that_nobody_needs_are_removed_or_weakened) {
                     "  a[global_id.x] = 1; grid_sync; grid_sync; b[global_id.x] = a[0]; }",
                     1, 1, 0);
 }
+
+/* Words stored per lane and for the grid. */
+static void expect_words(const char *text, uint32_t lane, uint32_t area) {
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    CHECK_EQ(vyre_module_get(m)->lane_words, lane);
+    CHECK_EQ(vyre_module_get(m)->grid_words, 1 + 2 * area);
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+TEST(the_cheapest_of_storing_and_computing_again_is_chosen) {
+    /* k is loaded from memory that changes: it is stored, what is made of it is not. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4]; out o : u32[4];\n"
+                 "  let k = s[global_id.x]; let a = k + 1; let b = k * 2; let c = a + b;\n"
+                 "  s[global_id.x] = 9; grid_sync; o[global_id.x] = s[0] + a + b + c; }",
+                 1, 0);
+    /* One word made of three: it is stored, they are not. */
+    expect_words(
+        "program p workgroup(2) elements(4) { inout s : u32[8]; out o : u32[4];\n"
+        "  let a = s[global_id.x]; let b = s[global_id.x + 1]; let c = s[global_id.x + 2];\n"
+        "  let d = a + b * c; grid_sync; s[global_id.x] = 9; o[global_id.x] = d; }",
+        1, 0);
+    /* Ids, params and what follows from them cost nothing. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4]; param n : u32 = 2;\n"
+                 "  let i = global_id.x * n + 1; s[i & 3] = i; grid_sync;\n"
+                 "  let v = s[3 - global_id.x]; grid_sync; s[i & 3] = v; }",
+                 1, 0);
+    /* The same for all lanes: once for the grid. */
+    expect_words(
+        "program p workgroup(2) elements(4) { inout s : u32[4]; out o : u32[4];\n"
+        "  let v = s[0]; grid_sync; s[global_id.x] = 7; grid_sync; o[global_id.x] = v + s[1]; }",
+        0, 1);
+    /* A variable that is assigned is stored, though its first value is a constant. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4];\n"
+                 "  let x = 1; x = x + s[global_id.x]; grid_sync; s[3 - global_id.x] = x; }",
+                 1, 0);
+}
