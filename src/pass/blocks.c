@@ -40,10 +40,6 @@ typedef struct maker {
     bool failed;
 } maker;
 
-static bool is_sync(uint8_t op) {
-    return op == VYRE_STMT_GRID_SYNC;
-}
-
 /* Marks the openers around a statement, from the inside, until one that is marked already or `stop`
  * (VYRE_NONE: to the outermost). */
 static void lift(maker *m, const vyre_stmt *around, uint32_t depth, vyre_stmt stop) {
@@ -65,7 +61,7 @@ static bool find_lifted(maker *m) {
                 ok = vyre_vec_push(m->a, &around, s);
             } else if (scope == VYRE_SCOPE_END) {
                 around.count--;
-            } else if (round == 0 && is_sync(n->op)) {
+            } else if (round == 0 && vyre_waits_for_grid(n->op)) {
                 lift(m, around.data, around.count, VYRE_NONE);
             } else if (round == 1 && (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) &&
                        m->lifted[n->match]) {
@@ -84,7 +80,7 @@ static void find_written(maker *m) {
         const vyre_stmt_node *n = &p->stmts[s];
         if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
             m->written[n->decl] = true;
-        } else if (n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE) {
+        } else if (n->decl2 != VYRE_NONE) { /* async copies, collectives */
             m->written[n->decl2] = true;
         }
     }
@@ -213,7 +209,7 @@ static void walk(maker *m) {
         vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool leaves =
             (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && m->lifted[n->match];
-        if (is_sync(n->op)) {
+        if (vyre_waits_for_grid(n->op)) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
@@ -361,7 +357,9 @@ static void note_block(const maker *m, uint32_t number) {
  * trap is reported by the interval it is in, so intervals with traps stay apart. */
 static bool can_drop(const maker *m, uint32_t b, uint32_t behind, bool *out_weaken) {
     *out_weaken = false;
-    if (m->keep_barriers || m->traps[b] || m->traps[behind]) {
+    vyre_stmt sync = m->out->list.data[b].sync;
+    if (m->keep_barriers || m->traps[b] || m->traps[behind] ||
+        m->p->stmts[sync].op != VYRE_STMT_GRID_SYNC) {
         return false;
     }
     const uint64_t *r = m->reads, *w = m->writes;

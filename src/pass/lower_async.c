@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "ir/size.h"
+#include "pass/blocks.h"
 #include "pass/each.h"
 
 typedef struct pending {
@@ -62,7 +63,7 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
         }
         bool crosses = false;
         for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses |= p->stmts[s].op == VYRE_STMT_GRID_SYNC;
+            crosses |= vyre_waits_for_grid(p->stmts[s].op);
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;
