@@ -279,22 +279,38 @@ typedef struct problem {
     uint32_t count;
 } problem;
 
-static bool pose(analyst *an, problem *to) {
+/* In every row: with each value that is computed again (choice NULL: that can be), what that needs.
+ * Entities are visited downwards, users before operands. */
+static void add_operands(analyst *an, const problem *p, const uint8_t *choice, uint64_t *sets) {
+    uint32_t words = an->plan->set_words;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        for (uint32_t e = p->count; e-- > 0;) {
+            if (sets[(size_t)b * words + e / 64] == 0) {
+                e -= e % 64; /* sets are sparse: a word at a time */
+                continue;
+            }
+            if (!vyre_set_has(sets, words, b, e) || (choice && choice[e] != VYRE_CUT_RECOMPUTE)) {
+                continue;
+            }
+            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
+                add(sets, words, b, p->operands.data[p->values[e].first_operand + i]);
+            }
+        }
+    }
+}
+
+static bool find_operands(analyst *an, problem *to) {
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         vyre_expr definition = an->definition[e];
-        uint32_t words = vyre_type_size((vyre_type)an->plan->entities[e].type) / 4;
-        uint32_t cost = UINT32_MAX;
+        v->recompute = UINT32_MAX;
         if (an->definitions[e] == VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
-            cost = definition != VYRE_NONE ? recipe_cost(an, definition)
-                   : is_step(an, e)        ? 0 /* an absent step is 1 */
-                                           : UINT32_MAX;
+            v->recompute = definition != VYRE_NONE ? recipe_cost(an, definition)
+                           : is_step(an, e)        ? 0 /* an absent step is 1 */
+                                                   : UINT32_MAX;
         }
-        v->wanted = an->plan->entities[e].carried;
-        v->store = STORED_WORD * words * total_weight(an, an->plan->live_out, e);
-        v->recompute = cost >= UINT16_MAX ? UINT32_MAX : cost * total_weight(an, an->used, e);
         v->first_operand = to->operands.count;
-        if (v->recompute != UINT32_MAX && definition != VYRE_NONE) {
+        if (v->recompute < UINT16_MAX && definition != VYRE_NONE) {
             for (vyre_expr x = vyre_expr_first(an->p, definition); x <= definition; x++) {
                 if (an->p->exprs[x].op == VYRE_EXPR_VAR &&
                     !vyre_vec_push(an->a, &to->operands, an->p->exprs[x].ref)) {
@@ -307,22 +323,28 @@ static bool pose(analyst *an, problem *to) {
     return true;
 }
 
-/* In every block: what is used before it is set, and what recomputing that needs, down to what is
- * stored. Entities are visited downwards, users before operands. */
-static void want_operands(analyst *an, const problem *p) {
+/* A value that is stored so that another can be computed from it lives as long as that one would
+ * have, and is computed as often: its costs are those of all blocks concerned. */
+static bool pose(analyst *an, problem *to) {
     vyre_carry_plan *plan = an->plan;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        uint64_t *row = plan->wanted + (size_t)b * plan->set_words;
-        for (uint32_t e = p->count; e-- > 0;) {
-            if (!(row[e / 64] >> (e % 64) & 1) || p->choice[e] != VYRE_CUT_RECOMPUTE) {
-                continue;
-            }
-            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
-                add(plan->wanted, plan->set_words, b,
-                    p->operands.data[p->values[e].first_operand + i]);
-            }
-        }
+    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
+    if (!find_operands(an, to)) {
+        return false;
     }
+    uint64_t *alive = plan->alive, *wanted = plan->wanted; /* not yet in use */
+    memcpy(alive, plan->live_out, sets * sizeof *alive);
+    memcpy(wanted, an->used, sets * sizeof *wanted);
+    add_operands(an, to, NULL, alive);
+    add_operands(an, to, NULL, wanted);
+    for (uint32_t e = 0; e < to->count; e++) {
+        vyre_cut_value *v = &to->values[e];
+        uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
+        v->wanted = plan->entities[e].carried;
+        v->store = STORED_WORD * words * total_weight(an, alive, e);
+        v->recompute =
+            v->recompute < UINT16_MAX ? v->recompute * total_weight(an, wanted, e) : UINT32_MAX;
+    }
+    return true;
 }
 
 /* From here on liveness is that of what is stored. */
@@ -331,7 +353,7 @@ static void choose(analyst *an, const problem *p) {
     size_t sets = (size_t)plan->set_words * an->blocks->list.count;
     memcpy(plan->alive, plan->live_out, sets * sizeof *plan->alive);
     memcpy(plan->wanted, an->used, sets * sizeof *plan->wanted);
-    want_operands(an, p);
+    add_operands(an, p, p->choice, plan->wanted);
     memcpy(an->used, plan->wanted, sets * sizeof *an->used);
     for (uint32_t e = 0; e < p->count; e++) {
         if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
