@@ -290,7 +290,8 @@ static vyre_status run_bound(dispatch *d) {
     }
     if (status == VYRE_OK) {
         vyre_pipeline_options options = {.split = d->options->split,
-                                         .find_races = d->options->find_races};
+                                         .find_races = d->options->find_races,
+                                         .keep_barriers = d->options->no_optimize};
         status = vyre_pipeline_init(&d->pipeline, d->device, copy ? copy : d->program, &options,
                                     d->diag);
         end_lap(d, &d->report.times.compile);

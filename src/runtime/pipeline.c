@@ -32,9 +32,11 @@ vyre_status vyre_pipeline_init(vyre_pipeline *pipeline, vyre_device *device,
     if (!waits || (is_native && options->split != VYRE_SPLIT_ALWAYS)) {
         return device->table->compile(device->object, program, &pipeline->kernel, diag);
     }
+    vyre_split_options split = {.keep_barriers = options->keep_barriers};
     vyre_status status = may_split(device, program, options, diag);
-    return status != VYRE_OK ? status
-                             : vyre_schedule_init(&pipeline->schedule, device, program, diag);
+    return status != VYRE_OK
+               ? status
+               : vyre_schedule_init(&pipeline->schedule, device, program, &split, diag);
 }
 
 void vyre_pipeline_finish(vyre_pipeline *pipeline) {

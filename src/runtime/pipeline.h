@@ -14,6 +14,7 @@ typedef struct vyre_pipeline {
 typedef struct vyre_pipeline_options {
     vyre_split_mode split;
     bool find_races;
+    bool keep_barriers;
 } vyre_pipeline_options;
 
 /* The program must be checked, and must outlive the pipeline. On failure nothing is to be

@@ -15,7 +15,8 @@ typedef struct vyre_schedule {
 
 /* Splits and compiles. On failure nothing is to be finished. */
 vyre_status vyre_schedule_init(vyre_schedule *schedule, vyre_device *device,
-                               const vyre_program *program, vyre_diag *diag);
+                               const vyre_program *program, const vyre_split_options *options,
+                               vyre_diag *diag);
 void vyre_schedule_finish(vyre_schedule *schedule);
 
 /* One pass. All passes of a schedule have the same grid. */
