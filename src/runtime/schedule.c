@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "pass/module.h"
 #include "runtime/call.h"
 
@@ -143,7 +144,7 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
     static const char *const what[2] = {"values of lanes that are alive across grid barriers",
                                         "values of the grid that are alive across grid barriers"};
     for (int i = 0; i < 2; i++) {
-        if (*memory[i] && *size[i] == words[i] * 4) {
+        if (*memory[i] && VYRE_MUTANT(carry_size_kept, *size[i] == words[i] * 4, true)) {
             continue;
         }
         vyre_device_free(s->device, *memory[i]);
@@ -162,7 +163,8 @@ static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *di
     const vyre_memory memory[2] = {s->lane, s->grid};
     const uint64_t size[2] = {s->lane_bytes, s->grid_bytes};
     vyre_status status = VYRE_OK;
-    for (int i = 0; i < 2 && s->is_used && status == VYRE_OK; i++) {
+    for (int i = 0; i < 2 && VYRE_MUTANT(carry_not_zeroed, s->is_used, false) && status == VYRE_OK;
+         i++) {
         vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
         status = memory[i] ? vyre_call_zero(&call, memory[i], 0, size[i], diag) : VYRE_OK;
     }
