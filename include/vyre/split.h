@@ -2,7 +2,8 @@
  * is carried between them. Needs no device.
  *
  * Every segment is an ordinary program without grid barriers. Its buffers have the names they have
- * in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
+ * in the source; `in` if it only reads them, else `inout`. Besides them a segment may use (with
+ * another prefix where the source has such names)
  *   _lane   u32: private values, `_lanes` words for each slot (lane data)
  *   _grid   u32: word 0 tells which way the schedule goes, then two areas of values that are the
  *           same for the whole grid, then a block for each workgroup (uniform data)
@@ -59,6 +60,13 @@ typedef struct vyre_carry {
     vyre_place place;
 } vyre_carry;
 
+/* A grid barrier of the source that is not in the schedule: nothing that lanes write on one side of
+ * it is used by other lanes on the other side. */
+typedef struct vyre_removed_barrier {
+    vyre_place place;
+    bool weakened; /* only workgroup memory is: it became a workgroup barrier */
+} vyre_removed_barrier;
+
 typedef struct vyre_module_view {
     const vyre_program *source; /* what was split, calls inlined */
     const vyre_program *const *segments;
@@ -71,6 +79,8 @@ typedef struct vyre_module_view {
     uint32_t grid_words; /* size of _grid: grid_words + group_words * groups */
     uint32_t group_words;
     uint32_t sync_points; /* grid barriers of the source that remain */
+    const vyre_removed_barrier *removed;
+    uint32_t removed_count;
 } vyre_module_view;
 
 /* The carries that are alive when a step ends: indices into `carries`; their number is returned.
@@ -81,9 +91,14 @@ VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
 /* True if the program has a grid barrier somewhere; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 
+typedef struct vyre_split_options {
+    bool keep_barriers; /* remove and weaken none */
+} vyre_split_options;
+
 /* Splits a valid program. A program without grid barriers gives one segment. */
-VYRE_API vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
-                                vyre_module **out_module, vyre_diag *diag);
+VYRE_API vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
+                                const vyre_allocator *allocator, vyre_module **out_module,
+                                vyre_diag *diag);
 VYRE_API const vyre_module_view *vyre_module_get(const vyre_module *module);
 VYRE_API vyre_module *vyre_module_retain(vyre_module *module);
 VYRE_API void vyre_module_release(vyre_module *module);

@@ -164,29 +164,38 @@ static void rewrite_effects(vyre_rewriter *rw, vyre_fn fn) {
     vyre_free(&rw->allocator, effects, count, sizeof *effects);
 }
 
-void vyre_rewrite_fns(vyre_rewriter *rw) {
+vyre_fn vyre_rewrite_fn_declare(vyre_rewriter *rw, vyre_fn fn) {
     const vyre_program_view *p = rw->p;
-    for (uint32_t i = 0; i < p->fn_count; i++) {
-        const vyre_fn_node *f = &p->fns[i];
-        const char *names[VYRE_LIMIT_ARGUMENTS];
-        vyre_type types[VYRE_LIMIT_ARGUMENTS];
-        for (uint32_t k = 0; k < f->arg_count; k++) {
-            names[k] = name_of(rw, f->first_var + k);
-            types[k] = (vyre_type)p->vars[f->first_var + k].type;
-        }
-        vyre_builder_at(rw->to, vyre_program_fn_place(rw->source, i));
-        rw->fns[i] = vyre_build_fn(rw->to, f->name, names, types, f->arg_count, (vyre_type)f->type);
-        for (uint32_t k = 0; k < f->arg_count; k++) {
-            rw->vars[f->first_var + k] = vyre_build_fn_argument(rw->to, rw->fns[i], k);
-        }
-        if (f->opaque) {
-            rewrite_effects(rw, i);
-        }
+    const vyre_fn_node *f = &p->fns[fn];
+    const char *names[VYRE_LIMIT_ARGUMENTS];
+    vyre_type types[VYRE_LIMIT_ARGUMENTS];
+    for (uint32_t k = 0; k < f->arg_count; k++) {
+        names[k] = name_of(rw, f->first_var + k);
+        types[k] = (vyre_type)p->vars[f->first_var + k].type;
     }
-    for (uint32_t i = 0; i < p->fn_count; i++) {
-        vyre_build_fn_begin(rw->to, rw->fns[i]);
-        vyre_rewrite_range(rw, p->fns[i].begin, p->fns[i].end);
-        vyre_build_fn_end(rw->to);
+    vyre_builder_at(rw->to, vyre_program_fn_place(rw->source, fn));
+    rw->fns[fn] = vyre_build_fn(rw->to, f->name, names, types, f->arg_count, (vyre_type)f->type);
+    for (uint32_t k = 0; k < f->arg_count; k++) {
+        rw->vars[f->first_var + k] = vyre_build_fn_argument(rw->to, rw->fns[fn], k);
+    }
+    if (f->opaque) {
+        rewrite_effects(rw, fn);
+    }
+    return rw->fns[fn];
+}
+
+void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn) {
+    vyre_build_fn_begin(rw->to, rw->fns[fn]);
+    vyre_rewrite_range(rw, rw->p->fns[fn].begin, rw->p->fns[fn].end);
+    vyre_build_fn_end(rw->to);
+}
+
+void vyre_rewrite_fns(vyre_rewriter *rw) {
+    for (uint32_t i = 0; i < rw->p->fn_count; i++) {
+        (void)vyre_rewrite_fn_declare(rw, i);
+    }
+    for (uint32_t i = 0; i < rw->p->fn_count; i++) {
+        vyre_rewrite_fn_body(rw, i);
     }
 }
 
@@ -210,6 +219,13 @@ static vyre_decl mapped(const vyre_rewriter *rw, vyre_decl decl) {
     return decl == VYRE_NONE ? VYRE_NONE : rw->decls[decl];
 }
 
+static const char *tag_of(vyre_rewriter *rw, const vyre_stmt_node *s) {
+    bool is_async = s->op == VYRE_STMT_ASYNC_LOAD || s->op == VYRE_STMT_ASYNC_STORE ||
+                    s->op == VYRE_STMT_ASYNC_WAIT;
+    const char *tag = is_async && rw->retag ? rw->retag(rw, s->text, rw->user) : NULL;
+    return tag ? tag : s->text;
+}
+
 void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
     const vyre_stmt_node *s = &rw->p->stmts[stmt];
     vyre_place place = vyre_program_stmt_place(rw->source, stmt);
@@ -223,6 +239,7 @@ void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
     vyre_expr b = vyre_rewrite_expr(rw, s->arg[1]);
     vyre_expr c = vyre_rewrite_expr(rw, s->arg[2]);
     vyre_decl d = mapped(rw, s->decl), d2 = mapped(rw, s->decl2);
+    const char *tag = tag_of(rw, s);
     vyre_builder_at(to, place);
     switch ((vyre_stmt_op)s->op) {
     case VYRE_STMT_LET: map_var(rw, s->var, vyre_build_let(to, name, a)); break;
@@ -250,9 +267,9 @@ void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
     case VYRE_STMT_BARRIER: vyre_build_barrier(to, (vyre_ordering)s->ordering); break;
     case VYRE_STMT_GRID_SYNC: vyre_build_grid_sync(to); break;
     case VYRE_STMT_TRAP: vyre_build_trap(to, s->text, a); break;
-    case VYRE_STMT_ASYNC_LOAD: vyre_build_async_load(to, d, d2, a, b, s->text); break;
-    case VYRE_STMT_ASYNC_STORE: vyre_build_async_store(to, d, d2, a, b, s->text); break;
-    case VYRE_STMT_ASYNC_WAIT: vyre_build_async_wait(to, s->text); break;
+    case VYRE_STMT_ASYNC_LOAD: vyre_build_async_load(to, d, d2, a, b, tag); break;
+    case VYRE_STMT_ASYNC_STORE: vyre_build_async_store(to, d, d2, a, b, tag); break;
+    case VYRE_STMT_ASYNC_WAIT: vyre_build_async_wait(to, tag); break;
     case VYRE_STMT_ALL_REDUCE: vyre_build_all_reduce(to, d, (vyre_collective_op)s->sub, a); break;
     case VYRE_STMT_ALL_GATHER: vyre_build_all_gather(to, d, d2, a); break;
     case VYRE_STMT_REDUCE_SCATTER:

@@ -22,6 +22,8 @@ typedef struct vyre_rewriter {
                          void *user);
     /* (optional) The name a copied variable gets; NULL: its own. */
     const char *(*rename)(struct vyre_rewriter *rw, vyre_var var, void *user);
+    /* (optional) The tag of a copied async statement; NULL: its own. */
+    const char *(*retag)(struct vyre_rewriter *rw, const char *tag, void *user);
     void *user;
 } vyre_rewriter;
 
@@ -36,6 +38,9 @@ void vyre_rewrite_header(vyre_rewriter *rw);
 vyre_decl vyre_rewrite_decl(vyre_rewriter *rw, vyre_decl decl);
 /* Copies all declarations, in order; sizes may refer to later ones. */
 void vyre_rewrite_decls(vyre_rewriter *rw);
+/* Copies one function in two steps, so that bodies may call functions declared later. */
+vyre_fn vyre_rewrite_fn_declare(vyre_rewriter *rw, vyre_fn fn);
+void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn);
 /* Copies all functions with their bodies. */
 void vyre_rewrite_fns(vyre_rewriter *rw);
 /* Copies the tree below `expr`; VYRE_NONE gives VYRE_NONE. */

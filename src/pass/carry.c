@@ -3,11 +3,13 @@
  * Liveness is the usual backward dataflow on bit sets. A variable set only on some path of a block
  * keeps its old value on the others, so it is not killed there; memory is never killed.
  *
- * A variable with a single definition that is pure and reads nothing that changes (ids, lengths,
- * params, constants, other such variables) has one value per lane for the whole run: it is computed
- * again where it is needed, if that is cheap. Of the rest, values that are the same for the whole
- * grid are stored once, others by each lane. Two values that are never alive together share a slot.
- */
+ * A variable that is set once, by a pure expression over things that do not change while it is
+ * alive (ids, lengths, params, constants, `in` buffers, loop variables, other such variables), can
+ * be computed again instead of being stored. Such a variable and its operands come from one pass
+ * through their scope, so that the operands, where they are stored, still have the values they had.
+ * Which to store and which to compute again is a minimum cut (cut.h), by bytes, operations and loop
+ * depth. Of what is stored, values that are the same for the whole grid are stored once, others by
+ * each lane. Two values that are never alive together share a slot. */
 #include "pass/carry.h"
 
 #include <string.h>
@@ -15,10 +17,13 @@
 #include "analysis/shape.h"
 #include "base/diag.h"
 #include "base/mutant.h"
+#include "ir/rewrite.h"
 #include "ir/size.h"
+#include "pass/cut.h"
 
-/* Operators that are worth less than a store and a load of one word. */
-enum { CHEAP = 12, LONG = 8 };
+/* Costs in operations: of storing a word at a barrier and loading it behind, of a load from an `in`
+ * buffer, of a slow operator. A block in a loop counts for several. */
+enum { STORED_WORD = 12, LOADED = 6, LONG = 8, PER_LOOP = 4, MOST_LOOPS = 4 };
 
 typedef struct analyst {
     vyre_carry_plan *plan;
@@ -149,6 +154,9 @@ static void scan_block(analyst *an, uint32_t number) {
     const vyre_block *b = &an->blocks->list.data[number];
     for (uint32_t i = b->first; i != VYRE_NONE; i = an->blocks->items.data[i].next) {
         const vyre_item *item = &an->blocks->items.data[i];
+        if (item->kind == VYRE_ITEM_BARRIER) {
+            continue;
+        }
         if (item->kind != VYRE_ITEM_RANGE) {
             scan_loop(an, number, item);
             continue;
@@ -201,25 +209,34 @@ static void solve_liveness(analyst *an) {
     }
 }
 
-/* Cost of computing an expression again, or a large number if it must not be. `cost` holds the cost
- * of variables judged so far. */
-static uint32_t recipe_cost(const analyst *an, vyre_expr root, const uint32_t *cost) {
-    uint32_t total = 0;
-    vyre_expr first = root;
-    while (vyre_expr_info_of((vyre_expr_op)an->p->exprs[first].op)->arity > 0) {
-        first = an->p->exprs[first].u.arg[0];
+static bool is_carried(const analyst *an, uint32_t e) {
+    const vyre_carry_plan *plan = an->plan;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
+            return true;
+        }
     }
-    for (vyre_expr e = first; e <= root && total <= CHEAP; e++) {
+    return false;
+}
+
+/* What the recipes may be made of, and what they cost. */
+
+static bool is_steady(const analyst *an, vyre_var var) {
+    return an->definitions[var] == 1 || an->p->vars[var].kind == VYRE_VAR_LOOP;
+}
+
+/* Cost of the expression's own operations, or UINT32_MAX if it must not be computed again. */
+static uint32_t recipe_cost(const analyst *an, vyre_expr root) {
+    uint32_t total = 0;
+    for (vyre_expr e = vyre_expr_first(an->p, root); e <= root; e++) {
         const vyre_expr_node *n = &an->p->exprs[e];
         const vyre_expr_info *info = vyre_expr_info_of((vyre_expr_op)n->op);
-        if (n->op == VYRE_EXPR_LOAD) {
+        if ((n->op == VYRE_EXPR_LOAD && an->p->decls[n->ref].role != VYRE_IN) ||
+            (n->op == VYRE_EXPR_VAR && !is_steady(an, n->ref))) {
             return UINT32_MAX;
         }
-        if (n->op == VYRE_EXPR_VAR) {
-            if (cost[n->ref] > CHEAP) {
-                return UINT32_MAX;
-            }
-            total += cost[n->ref];
+        if (n->op == VYRE_EXPR_LOAD) {
+            total += LOADED;
         } else if (info->operands == VYRE_OPERANDS_ELEMENTARY || n->op == VYRE_EXPR_DIV ||
                    n->op == VYRE_EXPR_REM || n->op == VYRE_EXPR_SQRT) {
             total += LONG;
@@ -230,27 +247,119 @@ static uint32_t recipe_cost(const analyst *an, vyre_expr root, const uint32_t *c
     return total;
 }
 
-/* Variables are numbered in the order of their bindings, so one pass sees operands first. */
-static void choose_recipes(analyst *an, uint32_t *cost) {
-    const vyre_program_view *p = an->p;
-    uint32_t loops = p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
-    for (uint32_t e = 0; e < loops; e++) {
-        vyre_entity *entity = &an->plan->entities[e];
-        cost[e] = UINT32_MAX;
-        bool is_step = e >= p->var_count && (e - p->var_count) % VYRE_LOOP_VALUES == VYRE_LOOP_STEP;
-        if (an->definitions[e] != VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
-            continue;
+static bool is_step(const analyst *an, uint32_t e) {
+    return e >= an->p->var_count && (e - an->p->var_count) % VYRE_LOOP_VALUES == VYRE_LOOP_STEP;
+}
+
+/* How often a block runs, roughly. */
+static uint32_t weight(const analyst *an, uint32_t block) {
+    uint32_t depth = an->blocks->list.data[block].depth, product = 1;
+    for (uint32_t i = 0; i < depth && i < MOST_LOOPS; i++) {
+        product *= PER_LOOP;
+    }
+    return product;
+}
+
+/* Sum of the weights of the blocks whose row has the entity, at least 1. */
+static uint32_t total_weight(const analyst *an, const uint64_t *sets, uint32_t e) {
+    uint64_t total = 0;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        total += vyre_set_has(sets, an->plan->set_words, b, e) ? weight(an, b) : 0;
+    }
+    return total == 0 ? 1 : total > UINT16_MAX ? UINT16_MAX : (uint32_t)total;
+}
+
+typedef struct problem {
+    vyre_cut_value *values;
+    uint8_t *choice;
+    VYRE_VEC(uint32_t) operands;
+    uint32_t count;
+} problem;
+
+static bool pose(analyst *an, problem *to) {
+    for (uint32_t e = 0; e < to->count; e++) {
+        vyre_cut_value *v = &to->values[e];
+        vyre_expr definition = an->definition[e];
+        uint32_t words = vyre_type_size((vyre_type)an->plan->entities[e].type) / 4;
+        uint32_t cost = UINT32_MAX;
+        if (an->definitions[e] == VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
+            cost = definition != VYRE_NONE ? recipe_cost(an, definition)
+                   : is_step(an, e)        ? 0 /* an absent step is 1 */
+                                           : UINT32_MAX;
         }
-        if (an->definition[e] != VYRE_NONE) {
-            cost[e] = recipe_cost(an, an->definition[e], cost);
-        } else if (is_step) {
-            cost[e] = 0; /* an absent step is 1 */
+        v->wanted = an->plan->entities[e].carried;
+        v->store = STORED_WORD * words * total_weight(an, an->plan->live_out, e);
+        v->recompute = cost >= UINT16_MAX ? UINT32_MAX : cost * total_weight(an, an->used, e);
+        v->first_operand = to->operands.count;
+        if (v->recompute != UINT32_MAX && definition != VYRE_NONE) {
+            for (vyre_expr x = vyre_expr_first(an->p, definition); x <= definition; x++) {
+                if (an->p->exprs[x].op == VYRE_EXPR_VAR &&
+                    !vyre_vec_push(an->a, &to->operands, an->p->exprs[x].ref)) {
+                    return false;
+                }
+            }
         }
-        if (cost[e] <= CHEAP) {
-            entity->kind = VYRE_CARRY_RECOMPUTED;
-            entity->recipe = an->definition[e];
+        v->operand_count = to->operands.count - v->first_operand;
+    }
+    return true;
+}
+
+/* In every block: what is used before it is set, and what recomputing that needs, down to what is
+ * stored. Entities are visited downwards, users before operands. */
+static void want_operands(analyst *an, const problem *p) {
+    vyre_carry_plan *plan = an->plan;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        uint64_t *row = plan->wanted + (size_t)b * plan->set_words;
+        for (uint32_t e = p->count; e-- > 0;) {
+            if (!(row[e / 64] >> (e % 64) & 1) || p->choice[e] != VYRE_CUT_RECOMPUTE) {
+                continue;
+            }
+            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
+                add(plan->wanted, plan->set_words, b,
+                    p->operands.data[p->values[e].first_operand + i]);
+            }
         }
     }
+}
+
+/* From here on liveness is that of what is stored. */
+static void choose(analyst *an, const problem *p) {
+    vyre_carry_plan *plan = an->plan;
+    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
+    memcpy(plan->alive, plan->live_out, sets * sizeof *plan->alive);
+    memcpy(plan->wanted, an->used, sets * sizeof *plan->wanted);
+    want_operands(an, p);
+    memcpy(an->used, plan->wanted, sets * sizeof *an->used);
+    for (uint32_t e = 0; e < p->count; e++) {
+        if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
+            plan->entities[e].kind = VYRE_CARRY_RECOMPUTED;
+            plan->entities[e].recipe = an->definition[e];
+            for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+                an->used[(size_t)b * plan->set_words + e / 64] &= ~(UINT64_C(1) << (e % 64));
+            }
+        }
+    }
+    memset(plan->live_in, 0, sets * sizeof *plan->live_in);
+    memset(plan->live_out, 0, sets * sizeof *plan->live_out);
+    solve_liveness(an);
+    for (size_t i = 0; i < sets; i++) {
+        plan->alive[i] |= plan->live_out[i];
+    }
+}
+
+static vyre_status choose_recipes(analyst *an) {
+    problem p = {.count = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES};
+    p.values = vyre_alloc_zeroed(an->a, p.count, sizeof *p.values);
+    p.choice = vyre_alloc_zeroed(an->a, p.count, sizeof *p.choice);
+    bool ok = p.values && p.choice && pose(an, &p) &&
+              vyre_cut(p.values, p.count, p.operands.data, an->a, p.choice) == VYRE_OK;
+    if (ok) {
+        choose(an, &p);
+    }
+    vyre_free(an->a, p.values, p.count, sizeof *p.values);
+    vyre_free(an->a, p.choice, p.count, sizeof *p.choice);
+    vyre_vec_free(an->a, &p.operands);
+    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
 /* Finds a slot in a pool where no other value is alive at the same time. */
@@ -293,16 +402,6 @@ static bool place(analyst *an, pool *in, uint32_t e, uint64_t *blocks_of, uint32
     return true;
 }
 
-static bool is_carried(const analyst *an, uint32_t e) {
-    const vyre_carry_plan *plan = an->plan;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Slots of one word and of two words are told apart; pools: lane 1, lane 2, grid 1, grid 2. */
 static vyre_status place_values(analyst *an) {
     vyre_carry_plan *plan = an->plan;
@@ -313,8 +412,11 @@ static vyre_status place_values(analyst *an) {
     uint32_t values = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
+        if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+            continue;
+        }
         entity->carried = is_carried(an, e);
-        if (!entity->carried || entity->kind == VYRE_CARRY_RECOMPUTED) {
+        if (!entity->carried) {
             continue;
         }
         entity->kind = an->varies[e] ? VYRE_CARRY_LANE : VYRE_CARRY_GRID;
@@ -384,6 +486,8 @@ static bool allocate(analyst *an) {
     plan->entities = vyre_alloc_zeroed(a, plan->entity_count, sizeof *plan->entities);
     plan->live_in = vyre_alloc_zeroed(a, sets, sizeof *plan->live_in);
     plan->live_out = vyre_alloc_zeroed(a, sets, sizeof *plan->live_out);
+    plan->alive = vyre_alloc_zeroed(a, sets, sizeof *plan->alive);
+    plan->wanted = vyre_alloc_zeroed(a, sets, sizeof *plan->wanted);
     plan->touched = vyre_alloc_zeroed(a, sets, sizeof *plan->touched);
     plan->modified = vyre_alloc_zeroed(a, sets, sizeof *plan->modified);
     an->used = vyre_alloc_zeroed(a, sets, sizeof *an->used);
@@ -392,17 +496,14 @@ static bool allocate(analyst *an) {
     an->definition = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definition);
     an->varies = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->varies);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
-    return plan->entities && plan->live_in && plan->live_out && plan->touched && plan->modified &&
-           an->used && an->killed && an->definitions && an->definition && an->varies && an->scratch;
+    return plan->entities && plan->live_in && plan->live_out && plan->alive && plan->wanted &&
+           plan->touched && plan->modified && an->used && an->killed && an->definitions &&
+           an->definition && an->varies && an->scratch;
 }
 
 static vyre_status analyse(analyst *an, vyre_diag *diag) {
     vyre_carry_plan *plan = an->plan;
     const vyre_program_view *p = an->p;
-    uint32_t *cost = vyre_alloc(an->a, plan->entity_count, sizeof *cost);
-    if (!cost) {
-        return vyre_fail_memory(diag, "splitting");
-    }
     for (uint32_t e = 0; e < plan->entity_count; e++) {
         uint32_t hidden = e - p->var_count;
         plan->entities[e].kind = VYRE_CARRY_LANE;
@@ -417,9 +518,10 @@ static vyre_status analyse(analyst *an, vyre_diag *diag) {
         }
     }
     solve_liveness(an);
-    choose_recipes(an, cost);
-    vyre_free(an->a, cost, plan->entity_count, sizeof *cost);
-    if (place_values(an) != VYRE_OK) {
+    for (uint32_t e = 0; e < plan->entity_count; e++) {
+        plan->entities[e].carried = is_carried(an, e);
+    }
+    if (choose_recipes(an) != VYRE_OK || place_values(an) != VYRE_OK) {
         return vyre_fail_memory(diag, "splitting");
     }
     place_memory(an);
@@ -477,6 +579,8 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     vyre_free(a, plan->entities, plan->entity_count, sizeof *plan->entities);
     vyre_free(a, plan->live_in, sets, sizeof *plan->live_in);
     vyre_free(a, plan->live_out, sets, sizeof *plan->live_out);
+    vyre_free(a, plan->alive, sets, sizeof *plan->alive);
+    vyre_free(a, plan->wanted, sets, sizeof *plan->wanted);
     vyre_free(a, plan->touched, sets, sizeof *plan->touched);
     vyre_free(a, plan->modified, sets, sizeof *plan->modified);
     *plan = (vyre_carry_plan){0};

@@ -18,7 +18,8 @@ typedef struct vyre_entity {
     uint32_t words;
     uint32_t slot;
     uint32_t count;   /* elements, of memory */
-    vyre_expr recipe; /* RECOMPUTED: its defining expression; VYRE_NONE: the implied step 1 */
+    vyre_expr recipe; /* RECOMPUTED: its defining expression; VYRE_NONE: the implied step 1. Its
+                         operands have smaller numbers */
 } vyre_entity;
 
 typedef struct vyre_carry_plan {
@@ -28,7 +29,9 @@ typedef struct vyre_carry_plan {
     uint32_t entity_count;
     uint32_t set_words; /* 64-bit words of a set of entities */
     /* Sets of entities, one row of set_words per block. */
-    uint64_t *live_in, *live_out;
+    uint64_t *live_in, *live_out; /* of what is stored */
+    uint64_t *alive;              /* at the end, recomputed values included */
+    uint64_t *wanted;   /* needed at the start: used before they are set, or to recompute such */
     uint64_t *touched;  /* used or set in the block, its exit included */
     uint64_t *modified; /* set in the block, perhaps not on every path */
     uint32_t lane_words, area_words, group_words;

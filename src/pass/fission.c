@@ -14,30 +14,46 @@
 #include "pass/module.h"
 #include "pass/segment.h"
 
-/* A name that no declaration or variable of the program has. */
-static void choose_name(const vyre_program_view *p, const char *base, char *out, size_t size) {
-    (void)snprintf(out, size, "%s", base);
-    for (uint32_t suffix = 2;; suffix++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < p->decl_count && !taken; i++) {
-            taken = strcmp(p->decls[i].name, out) == 0;
-        }
-        for (uint32_t i = 0; i < p->var_count && !taken; i++) {
-            taken = strcmp(p->vars[i].name, out) == 0;
-        }
-        if (!taken) {
-            return;
-        }
-        (void)snprintf(out, size, "%s_%lu", base, (unsigned long)suffix);
+/* What the names that splitting adds begin with, behind the prefix. */
+static const char *const stems[] = {"at",   "grid",    "lane", "loop", "phase",
+                                    "rank", "restore", "save", "tick"};
+
+static bool may_clash(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    bool clash = false;
+    for (uint32_t i = 0; strncmp(name, prefix, length) == 0 && i < sizeof stems / sizeof *stems;
+         i++) {
+        clash |= strncmp(name + length, stems[i], strlen(stems[i])) == 0;
     }
+    return clash;
 }
 
+static bool is_free(const vyre_program_view *p, const char *prefix) {
+    bool clash = false;
+    for (uint32_t i = 0; i < p->decl_count && !clash; i++) {
+        clash = may_clash(p->decls[i].name, prefix);
+    }
+    for (uint32_t i = 0; i < p->var_count && !clash; i++) {
+        clash = may_clash(p->vars[i].name, prefix);
+    }
+    return !clash;
+}
+
+/* One prefix for all added names, so that none is a name of the source. */
 static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
-    choose_name(p, "_lane", names->lane, sizeof names->lane);
-    choose_name(p, "_grid", names->grid, sizeof names->grid);
-    choose_name(p, "_lanes", names->lanes, sizeof names->lanes);
-    choose_name(p, "_phase", names->phase, sizeof names->phase);
-    choose_name(p, "_tick", names->tick, sizeof names->tick);
+    (void)snprintf(names->prefix, sizeof names->prefix, "_");
+    for (uint32_t i = 2; !is_free(p, names->prefix); i++) {
+        (void)snprintf(names->prefix, sizeof names->prefix, "_%lu_", (unsigned long)i);
+    }
+    struct {
+        char *to;
+        const char *stem;
+    } added[] = {{names->lane, "lane"},   {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->phase, "phase"}, {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"}};
+    for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
+        (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
 }
 
 static uint32_t count_reachable(const vyre_blocks *blocks) {
@@ -144,7 +160,7 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
         }
         m->live_first[step_of[b]] = live.count;
         for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
-            if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
+            if (number[e] != VYRE_NONE && vyre_set_has(plan->alive, plan->set_words, b, e)) {
                 ok = vyre_vec_push(a, &live, number[e]);
             }
         }
@@ -166,6 +182,17 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
+    m->view.removed_count = blocks->dropped.count;
+    m->removed = vyre_alloc_zeroed(&m->allocator, blocks->dropped.count, sizeof *m->removed);
+    for (uint32_t i = 0; m->removed && i < blocks->dropped.count; i++) {
+        m->removed[i] = (vyre_removed_barrier){
+            .place = vyre_program_stmt_place(m->source, blocks->dropped.data[i].sync),
+            .weakened = blocks->dropped.data[i].weakened};
+    }
+    return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+}
+
 static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
                         vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
@@ -177,7 +204,8 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     if (m->steps && m->segments && step_of) {
         number_steps(blocks, step_of);
         status = build_steps(m, blocks, plan, step_of, diag);
-        if (status == VYRE_OK && list_carries(m, blocks, plan, step_of) != VYRE_OK) {
+        if (status == VYRE_OK && (list_carries(m, blocks, plan, step_of) != VYRE_OK ||
+                                  list_removed(m, blocks) != VYRE_OK)) {
             status = vyre_fail_memory(diag, "splitting");
         }
     } else {
@@ -188,6 +216,7 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
+    m->view.removed = m->removed;
     m->view.lane_words = plan->lane_words;
     m->view.grid_words = 1 + 2 * plan->area_words;
     m->view.group_words = plan->group_words;
@@ -195,8 +224,9 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
 }
 
 /* Takes over the reference to `source`. */
-static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
-                                 vyre_module **out_module, vyre_diag *diag) {
+static vyre_status split_inlined(vyre_program *source, const vyre_split_options *options,
+                                 const vyre_allocator *a, vyre_module **out_module,
+                                 vyre_diag *diag) {
     vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m) {
         vyre_program_release(source);
@@ -208,7 +238,7 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    vyre_status status = vyre_blocks_init(&blocks, p, a);
+    vyre_status status = vyre_blocks_init(&blocks, p, options && options->keep_barriers, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -228,8 +258,8 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     return VYRE_OK;
 }
 
-vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
-                       vyre_module **out_module, vyre_diag *diag) {
+vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
+                       const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
@@ -241,5 +271,5 @@ vyre_status vyre_split(const vyre_program *program, const vyre_allocator *alloca
         status = vyre_lower_async(lowered, &a, &ready, diag);
         vyre_program_release(lowered);
     }
-    return status == VYRE_OK ? split_inlined(ready, &a, out_module, diag) : status;
+    return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;
 }

@@ -54,6 +54,11 @@ static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     }
 }
 
+/* Behind the last block nobody asks which lanes have ended. */
+static bool remembers_ended(const maker *m) {
+    return m->plan->ended_slot != VYRE_NONE && m->block->exit != VYRE_EXIT_END;
+}
+
 static void note_stmt(maker *m, vyre_stmt s) {
     const vyre_stmt_node *n = &m->p->stmts[s];
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
@@ -71,7 +76,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
         vyre_stmt_info_of((vyre_stmt_op)n->op)->effects != VYRE_EFFECTS_FLOW) {
         m->has_effect = true;
     }
-    m->has_effect |= n->op == VYRE_STMT_EXIT || n->op == VYRE_STMT_TRAP ||
+    m->has_effect |= (n->op == VYRE_STMT_EXIT && remembers_ended(m)) || n->op == VYRE_STMT_TRAP ||
                      n->op == VYRE_STMT_WHILE; /* which may not end */
 }
 
@@ -93,28 +98,15 @@ static void note_block(maker *m) {
     }
 }
 
-/* Entities that the segment needs at its start; operands of recipes come before their users. */
+/* Entities that the segment needs at its start. */
 static bool is_needed(const maker *m, uint32_t e, bool flips) {
     const vyre_entity *entity = &m->plan->entities[e];
-    if (!in_set(m, m->plan->live_in, e)) {
-        return false;
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        return in_set(m, m->plan->wanted, e);
     }
-    return in_set(m, m->plan->touched, e) ||
-           (flips && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e));
-}
-
-static void need_recipe(maker *m, uint32_t e, bool *needed) {
-    vyre_expr recipe = m->plan->entities[e].recipe;
-    if (recipe == VYRE_NONE) {
-        return;
-    }
-    vyre_expr first = vyre_expr_first(m->p, recipe);
-    note_exprs(m, first, recipe + 1);
-    for (vyre_expr x = first; x <= recipe; x++) {
-        if (m->p->exprs[x].op == VYRE_EXPR_VAR) {
-            needed[m->p->exprs[x].ref] = true; /* a smaller number: seen later in a walk down */
-        }
-    }
+    return in_set(m, m->plan->live_in, e) &&
+           (in_set(m, m->plan->touched, e) || in_set(m, m->plan->wanted, e) ||
+            (flips && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e)));
 }
 
 /* Declarations of the segment, in the order of the source, then the carry. */
@@ -183,7 +175,7 @@ static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
 
 static vyre_expr here(maker *m) {
     if (m->at == VYRE_NONE) {
-        m->at = vyre_build_let(m->b, "_at",
+        m->at = vyre_build_let(m->b, m->names->at,
                                linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE));
     }
     return vyre_build_var(m->b, m->at);
@@ -251,8 +243,8 @@ static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t 
         return m->p->vars[e].name;
     }
     uint32_t hidden = e - m->p->var_count;
-    (void)snprintf(buffer, size, "_loop%lu_%s", (unsigned long)(hidden / VYRE_LOOP_VALUES),
-                   suffix[hidden % VYRE_LOOP_VALUES]);
+    (void)snprintf(buffer, size, "%sloop%lu_%s", m->names->prefix,
+                   (unsigned long)(hidden / VYRE_LOOP_VALUES), suffix[hidden % VYRE_LOOP_VALUES]);
     return buffer;
 }
 
@@ -316,8 +308,9 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
     uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
     vyre_decl carrier = is_private ? lazily(m, &m->lane, VYRE_INOUT, m->names->lane)
                                    : lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
-    char name[32];
-    (void)snprintf(name, sizeof name, "_%s%lu", restore ? "r" : "s", (unsigned long)d);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
+                   (unsigned long)d);
     (void)here(m); /* bind it outside the loop */
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, entity->count), step);
     vyre_expr at = vyre_build_var(m->b, i);
@@ -353,10 +346,12 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         *out_step = u32(m, lanes);
         return;
     }
-    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, "_rank");
+    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
     vyre_expr counter = u32(m, restore ? 0 : 1);
-    vyre_var mine = vyre_build_atomic(m->b, restore ? "_rank_in" : "_rank_out", VYRE_ATOMIC_ADD,
-                                      rank, counter, VYRE_NONE, u32(m, 1), VYRE_SEQ_CST);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");
+    vyre_var mine = vyre_build_atomic(m->b, name, VYRE_ATOMIC_ADD, rank, counter, VYRE_NONE,
+                                      u32(m, 1), VYRE_SEQ_CST);
     vyre_build_barrier(m->b, VYRE_SEQ_CST);
     *out_from = vyre_build_var(m->b, mine);
     *out_step = vyre_build_load(m->b, rank, counter);
@@ -405,7 +400,7 @@ static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr 
 }
 
 static void mark_ended(maker *m) {
-    if (m->plan->ended_slot != VYRE_NONE) {
+    if (remembers_ended(m)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
         vyre_build_store(m->b, lane, index, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
@@ -472,6 +467,10 @@ static void copy_block(maker *m) {
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
+        case VYRE_ITEM_BARRIER:
+            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, item->begin));
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+            break;
         }
     }
 }
@@ -539,10 +538,11 @@ static bool flips_area(const maker *m, uint32_t values) {
 }
 
 static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, bool flips) {
-    for (uint32_t e = values; e-- > 0;) { /* down, so that operands of recipes are seen */
-        needed[e] |= is_needed(m, e, flips);
-        if (needed[e] && m->plan->entities[e].kind == VYRE_CARRY_RECOMPUTED) {
-            need_recipe(m, e, needed);
+    for (uint32_t e = 0; e < values; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        needed[e] = is_needed(m, e, flips);
+        if (needed[e] && entity->kind == VYRE_CARRY_RECOMPUTED && entity->recipe != VYRE_NONE) {
+            note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
         }
     }
     declare_source(m);

@@ -20,9 +20,13 @@ void vyre_unique_finish(vyre_unique *names) {
 static uint32_t add(vyre_unique *names, const char *text, bool *fresh) {
     uint32_t before = names->used.count;
     uint32_t number = vyre_intern_add(&names->used, text, strlen(text));
-    if (number == VYRE_INTERN_NONE ||
-        !vyre_vec_grow(&names->used.arena.allocator, (void **)&names->next, before,
-                       &names->capacity, 1, sizeof *names->next)) {
+    if (number == VYRE_INTERN_NONE) {
+        return VYRE_INTERN_NONE;
+    }
+    /* Names that the table got without a number (after a failure) make the step larger than one. */
+    if (number >= names->capacity &&
+        !vyre_vec_grow(&names->used.arena.allocator, (void **)&names->next, names->capacity,
+                       &names->capacity, number + 1 - names->capacity, sizeof *names->next)) {
         return VYRE_INTERN_NONE;
     }
     *fresh = names->used.count > before;

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/mutant.h"
 #include "plan/packed.h"
 
-enum { LIMIT_BITS = 36 };
+enum { LIMIT_BITS = 36, SAMPLE = 4096 };
 
 /* ---- measures ---- */
 
@@ -44,22 +45,23 @@ static uint64_t limit_of(uint32_t kind, uint64_t capacity) {
     return kind == BYTES || kind == CUT ? capacity : (uint64_t)kind * (kind + 1);
 }
 
-static uint32_t pour_all(const uint64_t *size, uint32_t count, uint64_t capacity, uint32_t kind,
-                         uint64_t small) {
+/* How much a measure says about all waves together, judged from a sample of them. */
+static uint32_t judge(const uint64_t *size, uint32_t count, uint64_t capacity, uint32_t kind,
+                      uint64_t small) {
     vyre_pack_pour pour = {0};
     uint64_t limit = limit_of(kind, capacity);
-    for (uint32_t w = 0; w < count; w++) {
+    for (uint32_t w = 0; w < count; w += 1 + count / SAMPLE) {
         vyre_pack_pour_in(&pour, weight_of(kind, size[w], capacity, small), limit);
     }
     return pour.groups;
 }
 
-/* The value of `small` for which cut_small says most; a fixed number of candidates, so linear. */
+/* The value of `small` for which cut_small says most. */
 static uint64_t best_cut(const uint64_t *size, uint32_t count, uint64_t capacity) {
     uint64_t best_small = capacity / 3 + 1;
     uint32_t best = 0;
     for (uint64_t part = 2; part <= 12; part++) {
-        uint32_t groups = pour_all(size, count, capacity, CUT, capacity / part);
+        uint32_t groups = judge(size, count, capacity, CUT, capacity / part);
         if (groups > best) {
             best = groups;
             best_small = capacity / part;
@@ -72,7 +74,7 @@ static uint64_t best_cut(const uint64_t *size, uint32_t count, uint64_t capacity
 static uint32_t best_kind(const uint64_t *size, uint32_t count, uint64_t capacity, uint64_t small) {
     uint32_t best_kind = 1, best = 0;
     for (uint32_t kind = 1; kind < KINDS; kind++) {
-        uint32_t groups = pour_all(size, count, capacity, kind, small);
+        uint32_t groups = judge(size, count, capacity, kind, small);
         if (groups > best) {
             best = groups;
             best_kind = kind;
@@ -159,7 +161,7 @@ static uint32_t set_tail(const vyre_pack *pack, const vyre_pack_view *view, uint
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[d], pack->measure[i].limit);
                 uint32_t bound = pour[i].groups + view->tail[d];
-                tail = bound > tail ? bound : tail;
+                tail = bound > tail ? VYRE_MUTANT(bound_tail_long, bound, bound + 1) : tail;
             }
         }
     }
@@ -167,28 +169,31 @@ static uint32_t set_tail(const vyre_pack *pack, const vyre_pack_view *view, uint
 }
 
 static uint32_t successors_tail(const vyre_pack *pack, const vyre_pack_view *view, uint32_t w) {
-    vyre_pack_pour pour[VYRE_PACK_MEASURES] = {{0}};
+    uint64_t sum[VYRE_PACK_MEASURES] = {0};
     uint32_t least = UINT32_MAX, most = 0;
     for (uint32_t e = view->succ.start[w]; e < view->succ.start[w + 1]; e++) {
-        uint32_t s = view->succ.target[e], behind = view->tail[s] + 1;
-        most = behind > most ? behind : most;
-        least = behind < least ? behind : least;
+        uint32_t s = view->succ.target[e], tail = view->tail[s];
+        most = tail + 1 > most ? tail + 1 : most;
+        least = tail < least ? tail : least;
         for (uint32_t i = 0; i < pack->measure_count; i++) {
-            vyre_pack_pour_in(&pour[i], pack->measure[i].weight[s], pack->measure[i].limit);
+            sum[i] += pack->measure[i].weight[s];
         }
     }
     for (uint32_t i = 0; i < pack->measure_count && most; i++) {
-        uint32_t bound = pour[i].groups + least - 1;
-        most = bound > most ? bound : most;
+        uint64_t limit = pack->measure[i].limit;
+        if (sum[i] > (most - least) * limit) {
+            most = (uint32_t)vyre_ceil_div(sum[i], limit) + least;
+        }
     }
     return most;
 }
 
-/* The waves sorted by tail, longest first, come out in by_tail when descendants are known. */
+/* by_tail is given when descendants are known; the waves come out in it sorted by tail, longest
+ * first. */
 static void make_tails(const vyre_pack *pack, const vyre_pack_view *view, uint32_t *by_tail) {
     for (uint32_t done = 0; done < pack->count; done++) {
         uint32_t w = view->topo[pack->count - 1 - done];
-        if (!view->descendants) {
+        if (!by_tail) {
             view->tail[w] = successors_tail(pack, view, w);
             continue;
         }
@@ -225,7 +230,9 @@ static void bound_pairs(vyre_pack *pack, const uint32_t *by_tail) {
             }
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[w], pack->measure[i].limit);
-                raise_bound(pack, a + pour[i].groups + view->tail[w]);
+                raise_bound(pack,
+                            a + pour[i].groups +
+                                VYRE_MUTANT(bound_pair_wide, view->tail[w], view->tail[w] + 1));
             }
         }
     }

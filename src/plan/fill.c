@@ -21,7 +21,8 @@ static const double SHAKE = 0.2;
 enum {
     WAYS = 2 * sizeof urges / sizeof urges[0],
     ROUNDS = 40,
-    FILL_SHARE = 4 /* part of the node limit that may be spent here */
+    SHAKE_MIN = 32, /* fewer waves are left to the exact search */
+    FILL_SHARE = 4  /* part of the node limit that may be spent here */
 };
 
 typedef struct fill {
@@ -229,7 +230,7 @@ static bool try_way(vyre_pack *pack, fill *f, uint32_t groups, uint32_t way, dou
 }
 
 vyre_status vyre_pack_fill(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
-    if (pack->count > FILL_MAX || pack->groups == pack->lower_bound) {
+    if (pack->count > FILL_MAX || pack->groups <= pack->lower_bound) {
         return VYRE_OK;
     }
     vyre_plan_mark mark = vyre_planner_mark(planner);
@@ -245,8 +246,8 @@ vyre_status vyre_pack_fill(vyre_planner *planner, vyre_pack *pack, vyre_diag *di
             stop = try_way(pack, &f, groups, way, 0.0);
         }
     }
-    for (uint32_t way = 0; way < ROUNDS * WAYS && pack->groups > pack->lower_bound && !stop;
-         way++) {
+    uint32_t shaken = pack->count < SHAKE_MIN ? 0 : ROUNDS * WAYS;
+    for (uint32_t way = 0; way < shaken && pack->groups > pack->lower_bound && !stop; way++) {
         stop = try_way(pack, &f, pack->groups - 1, way % WAYS, SHAKE) || pack->nodes >= limit;
     }
     vyre_planner_release(planner, mark);

@@ -9,6 +9,7 @@
  * one less, and a wave that finds no place ends the attempt. */
 #include <string.h>
 
+#include "base/mutant.h"
 #include "plan/packed.h"
 
 /* ---- rooms ---- */
@@ -17,7 +18,7 @@ static void rooms_fill(vyre_pack_rooms *rooms, uint32_t groups, uint64_t capacit
     for (uint32_t g = 0; g < rooms->leaves; g++) {
         rooms->room[rooms->leaves + g] = g < groups ? capacity : 0;
     }
-    for (uint32_t i = rooms->leaves; i-- > 1;) {
+    for (size_t i = rooms->leaves; i-- > 1;) {
         uint64_t left = rooms->room[2 * i], right = rooms->room[2 * i + 1];
         rooms->room[i] = left > right ? left : right;
     }
@@ -105,17 +106,6 @@ static void sort_descending(const uint64_t *key, uint32_t *order, uint32_t *othe
     }
 }
 
-/* Longest tail first, then the most expensive. `key` is room for count numbers. */
-static void order_by_tail(const vyre_pack *pack, const vyre_pack_view *view, uint32_t *order,
-                          uint32_t *other, uint64_t *key) {
-    for (uint32_t w = 0; w < pack->count; w++) {
-        order[w] = w;
-        key[w] = view->tail[w];
-    }
-    sort_descending(pack->cost, order, other, pack->count);
-    sort_descending(key, order, other, pack->count);
-}
-
 /* ---- attempts ---- */
 
 bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pack_fitter *f) {
@@ -133,8 +123,17 @@ bool vyre_pack_fitter_init(vyre_planner *planner, const vyre_pack *pack, vyre_pa
     if (!f->rooms.room || !f->place || !f->order[0] || !f->order[1] || !key) {
         return false;
     }
+    /* Most expensive first, then, keeping that among equals, longest tail first. */
+    for (uint32_t w = 0; w < pack->count; w++) {
+        f->order[0][w] = w;
+    }
+    sort_descending(pack->cost, f->order[0], f->place, pack->count);
+    memcpy(f->order[1], f->order[0], pack->count * sizeof *f->order[0]);
     for (int back = 0; back < 2; back++) {
-        order_by_tail(pack, &pack->view[back], f->order[back], f->place, key);
+        for (uint32_t w = 0; w < pack->count; w++) {
+            key[w] = pack->view[back].tail[w];
+        }
+        sort_descending(key, f->order[back], f->place, pack->count);
     }
     vyre_planner_release(planner, mark);
     return true;
@@ -148,7 +147,7 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     for (uint32_t k = 0; k < pack->count; k++) {
         uint32_t w = order[k], from = 0;
         for (uint32_t e = view->pred.start[w]; e < view->pred.start[w + 1]; e++) {
-            uint32_t behind = f->place[view->pred.target[e]] + 1;
+            uint32_t behind = f->place[view->pred.target[e]] + VYRE_MUTANT(fit_same_group, 1u, 0u);
             from = behind > from ? behind : from;
         }
         uint32_t g = rooms_find(&f->rooms, from, pack->cost[w]);
@@ -162,22 +161,20 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     return used;
 }
 
-static void keep(vyre_pack *pack, const vyre_pack_fitter *f, int back, uint32_t groups) {
+static void keep(vyre_pack *pack, const vyre_pack_fitter *f, bool back, uint32_t groups) {
     for (uint32_t w = 0; w < pack->count; w++) {
         pack->group_of[w] = back ? groups - 1 - f->place[w] : f->place[w];
     }
     pack->groups = groups;
 }
 
-bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *f, uint32_t groups, uint64_t capacity) {
-    for (int back = 0; back < 2; back++) {
-        uint32_t used = attempt(pack, &pack->view[back], f->order[back], groups, capacity, f);
-        if (used) {
-            keep(pack, f, back, used);
-            return true;
-        }
+bool vyre_pack_try(vyre_pack *pack, vyre_pack_fitter *f, bool back, uint32_t groups,
+                   uint64_t capacity) {
+    uint32_t used = attempt(pack, &pack->view[back], f->order[back], groups, capacity, f);
+    if (used) {
+        keep(pack, f, back, used);
     }
-    return false;
+    return used != 0;
 }
 
 vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
@@ -186,8 +183,8 @@ vyre_status vyre_pack_fit(vyre_planner *planner, vyre_pack *pack, vyre_diag *dia
     if (!vyre_pack_fitter_init(planner, pack, &f)) {
         return vyre_planner_storage(planner, diag);
     }
-    while (pack->groups > pack->lower_bound &&
-           vyre_pack_try(pack, &f, pack->groups - 1, pack->capacity)) {
+    for (int back = 0; back < 2 && pack->groups > pack->lower_bound; back++) {
+        (void)vyre_pack_try(pack, &f, back != 0, pack->groups - 1, pack->capacity);
     }
     vyre_planner_release(planner, mark);
     return VYRE_OK;

@@ -10,7 +10,8 @@ enum {
     SEARCH_WAVES = 128,     /* the search is used up to this many */
     SEARCH_NODES = 1 << 13, /* for each question */
     MOST_STEPS = 40,
-    WORK = 1 << 24 /* waves and dependencies looked at by all attempts together */
+    WORK = 1 << 22, /* waves and dependencies looked at by all attempts together, */
+    FINE = 64       /* and the part of the peak that more work must be able to save */
 };
 
 static uint64_t largest_group(const vyre_pack *pack, uint64_t *load) {
@@ -70,22 +71,33 @@ static vyre_status ask(vyre_planner *planner, vyre_pack *pack, uint64_t capacity
     return status;
 }
 
+/* Whether another step may be worth its time. */
+static bool worthwhile(const vyre_pack *pack, uint64_t low, uint64_t high, uint64_t step) {
+    uint64_t size = (uint64_t)pack->count + pack->view[0].succ.start[pack->count];
+    if (low >= high || step >= MOST_STEPS) {
+        return false;
+    }
+    return pack->count <= SEARCH_WAVES || (high - low > high / FINE && step <= WORK / size);
+}
+
 vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
-    uint32_t count = pack->count;
-    vyre_pack_fitter fitter;
     uint64_t *load = vyre_planner_take(planner, pack->groups, sizeof *load, "group sums");
-    if (!load || !vyre_pack_fitter_init(planner, pack, &fitter)) {
+    if (!load) {
         return vyre_planner_storage(planner, diag);
     }
     uint64_t high = largest_group(pack, load), low = least_peak(pack, load);
-    uint64_t affordable = 1 + WORK / ((uint64_t)count + pack->view[0].succ.start[count]);
-    for (uint64_t step = 0; low < high && step < MOST_STEPS && step < affordable; step++) {
+    vyre_pack_fitter fitter;
+    if (worthwhile(pack, low, high, 0) && !vyre_pack_fitter_init(planner, pack, &fitter)) {
+        return vyre_planner_storage(planner, diag);
+    }
+    for (uint64_t step = 0; worthwhile(pack, low, high, step); step++) {
         if (vyre_pack_stop(pack, "peak")) {
             break;
         }
         uint64_t middle = low + (high - low) / 2;
-        bool found = vyre_pack_try(pack, &fitter, pack->groups, middle);
-        if (!found && count <= SEARCH_WAVES) {
+        bool found = vyre_pack_try(pack, &fitter, false, pack->groups, middle) ||
+                     vyre_pack_try(pack, &fitter, true, pack->groups, middle);
+        if (!found && pack->count <= SEARCH_WAVES) {
             vyre_status status = ask(planner, pack, middle, &found, diag);
             if (status != VYRE_OK) {
                 return status;

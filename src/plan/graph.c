@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "plan/planner.h"
 
 /* Counters of random waves miss the cache; their lines are asked for this many edges ahead. */
@@ -112,7 +113,7 @@ static uint32_t find_layers(uint32_t count, vyre_plan_edges succ, uint32_t *wait
             uint32_t w = order[k], last = succ.start[w + 1];
             for (uint32_t e = succ.start[w]; e < last; e++) {
                 uint32_t t = succ.target[e];
-                if (--waiting[t] == 0) {
+                if (--waiting[t] == VYRE_MUTANT(plan_early_layer, 0u, 1u)) {
                     order[placed++] = t;
                 }
             }
@@ -190,8 +191,9 @@ vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *s
  * ones are neighbours and kept once. Returns the number of edges kept. */
 static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start,
                           uint32_t *source) {
+    uint32_t last = edges.start[count];
     memset(start, 0, ((size_t)count + 2) * sizeof *start);
-    for (uint32_t e = 0; e < edges.start[count]; e++) {
+    for (uint32_t e = 0; e < last; e++) {
         start[edges.target[e] + 2]++;
     }
     for (uint32_t w = 0; w < count; w++) {
@@ -199,6 +201,9 @@ static uint32_t transpose(uint32_t count, vyre_plan_edges edges, uint32_t *start
     }
     for (uint32_t w = 0; w < count; w++) {
         for (uint32_t e = edges.start[w]; e < edges.start[w + 1]; e++) {
+            if (e + AHEAD < last) {
+                __builtin_prefetch(&source[start[edges.target[e + AHEAD] + 1]], 1);
+            }
             source[start[edges.target[e] + 1]++] = w;
         }
     }

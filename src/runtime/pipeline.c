@@ -81,10 +81,11 @@ static vyre_status compile(vyre_pipeline *p, const vyre_dispatch_options *option
                           .name = vyre_program_get(p->program)->name};
         return vyre_call_compile(&call, p->program, &p->kernel, diag);
     }
+    vyre_split_options split = {.keep_barriers = options->no_optimize};
     vyre_status status = may_split(p->device, p->program, options, diag);
-    return status != VYRE_OK
-               ? status
-               : vyre_schedule_init(&p->schedule, p->device, p->program, options->trace, diag);
+    return status != VYRE_OK ? status
+                             : vyre_schedule_init(&p->schedule, p->device, p->program, &split,
+                                                  options->trace, diag);
 }
 
 vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,

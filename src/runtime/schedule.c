@@ -27,7 +27,8 @@ struct vyre_compiled_segment {
     uint64_t *values;
 };
 
-static uint32_t origin_of(const vyre_module *module, const char *name) {
+/* Passes keep the source's declarations in place and add theirs behind. */
+static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(module);
     const char *const added[] = {names->lane, names->grid, names->lanes, names->phase, names->tick};
     for (uint32_t i = 0; i < sizeof added / sizeof added[0]; i++) {
@@ -35,11 +36,12 @@ static uint32_t origin_of(const vyre_module *module, const char *name) {
             return FROM_LANE + i;
         }
     }
-    return vyre_program_find_decl(vyre_module_get(module)->source, name);
+    vyre_decl decl = vyre_program_find_decl(vyre_module_get(module)->source, name);
+    return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no memory of its own */
 }
 
-static vyre_status compile_segment(vyre_schedule *s, uint32_t number, vyre_trace *trace,
-                                   vyre_diag *diag) {
+static vyre_status compile_segment(vyre_schedule *s, uint32_t number, uint32_t source_decls,
+                                   vyre_trace *trace, vyre_diag *diag) {
     const vyre_allocator *a = &s->device->allocator;
     const vyre_program *program = vyre_module_get(s->module)->segments[number];
     const vyre_program_view *view = vyre_program_get(program);
@@ -53,7 +55,7 @@ static vyre_status compile_segment(vyre_schedule *s, uint32_t number, vyre_trace
         return vyre_fail_memory(diag, "a segment");
     }
     for (uint32_t d = 0; d < view->decl_count; d++) {
-        segment->origin[d] = origin_of(s->module, view->decls[d].name);
+        segment->origin[d] = origin_of(s->module, source_decls, view->decls[d].name);
     }
     vyre_call call = {.device = s->device, .trace = trace, .name = view->name};
     return vyre_call_compile(&call, program, &segment->kernel, diag);
@@ -68,9 +70,10 @@ static void label(vyre_diag *diag, uint32_t segment, uint32_t count) {
 }
 
 vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               vyre_trace *trace, vyre_diag *diag) {
+                               const vyre_split_options *options, vyre_trace *trace,
+                               vyre_diag *diag) {
     *s = (vyre_schedule){.device = device};
-    vyre_status status = vyre_split(program, &device->allocator, &s->module, diag);
+    vyre_status status = vyre_split(program, options, &device->allocator, &s->module, diag);
     if (status != VYRE_OK) {
         return status;
     }
@@ -80,7 +83,7 @@ vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre
         status = vyre_fail_memory(diag, "the segments of a program");
     }
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = compile_segment(s, i, trace, diag);
+        status = compile_segment(s, i, vyre_program_get(program)->decl_count, trace, diag);
         if (status != VYRE_OK) {
             label(diag, i, count);
         }
@@ -190,10 +193,6 @@ static vyre_status check_time(const run *r) {
         return vyre_fail(r->diag, VYRE_TIMEOUT, "allow more time, or do less",
                          "the dispatch took too long");
     }
-    if (r->source->max_steps && r->pass.result->steps >= r->source->max_steps) {
-        return vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
-                         "the dispatch used up its %llu steps", (ull)r->source->max_steps);
-    }
     return VYRE_OK;
 }
 
@@ -213,13 +212,22 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
         case FROM_LANES: segment->values[d] = r->lanes; break;
         case FROM_PHASE: segment->values[d] = r->phase; break;
         case FROM_TICK: segment->values[d] = r->tick; break;
-        case VYRE_NONE: break; /* a helper in workgroup memory */
+        case VYRE_NONE: break; /* a helper in workgroup or private memory */
         default:
             segment->memory[d] = r->source->memory[origin];
             segment->counts[d] = r->source->counts[origin];
             segment->values[d] = r->source->values[origin];
         }
     }
+}
+
+/* The budget is asked only before something runs: what needs exactly its steps gets through. */
+static vyre_status check_budget(const run *r) {
+    uint64_t most = r->source->max_steps;
+    return most && r->pass.result->steps >= most
+               ? vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
+                           "the dispatch used up its %llu steps", (ull)most)
+               : VYRE_OK;
 }
 
 static vyre_status launch(run *r, uint32_t number) {
@@ -239,7 +247,10 @@ static vyre_status launch(run *r, uint32_t number) {
                       .segment = number + 1,
                       .segment_count = count,
                       .elapsed = &r->pass.times->enqueue};
-    vyre_status status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
+    vyre_status status = check_budget(r);
+    if (status == VYRE_OK) {
+        status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
+    }
     if (status != VYRE_OK) {
         label(r->diag, number, count);
         return status;

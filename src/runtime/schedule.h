@@ -24,7 +24,8 @@ typedef struct vyre_pass {
 
 /* Splits and compiles. On failure nothing is to be finished. trace may be NULL. */
 vyre_status vyre_schedule_init(vyre_schedule *schedule, vyre_device *device,
-                               const vyre_program *program, vyre_trace *trace, vyre_diag *diag);
+                               const vyre_program *program, const vyre_split_options *options,
+                               vyre_trace *trace, vyre_diag *diag);
 void vyre_schedule_finish(vyre_schedule *schedule);
 
 /* Makes room for the carried state of a grid; passes with other grids need another call. */

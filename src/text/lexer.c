@@ -227,16 +227,18 @@ static void scan_string(vyre_source *s, cursor *c, vyre_token *t) {
                       "end it with \" on the same line", "this string has no end");
 }
 
-/* The number behind the underscore of `_12`, so that temporaries never meet a name of the text. */
-static void note_temporary(vyre_source *s, const char *text, uint32_t length) {
+void vyre_source_note_temporary(vyre_source *s, const char *name) {
     uint32_t number = 0;
-    for (uint32_t i = 1; i < length; i++) {
-        if (!is_decimal(text[i]) || number > UINT32_MAX / 100) {
+    if (name[0] != '_' || name[1] == '\0') {
+        return;
+    }
+    for (const char *c = name + 1; *c; c++) {
+        if (!is_decimal(*c) || number > UINT32_MAX / 100) {
             return;
         }
-        number = number * 10 + (uint32_t)(text[i] - '0');
+        number = number * 10 + (uint32_t)(*c - '0');
     }
-    if (length > 1 && number >= s->next_temporary) {
+    if (number >= s->next_temporary) {
         s->next_temporary = number + 1;
     }
 }
@@ -259,17 +261,21 @@ static void scan_name(vyre_source *s, cursor *c, vyre_token *t) {
         t->word = s->words[t->value].word;
         t->sub = s->words[t->value].sub;
     }
-    if (s->text[t->begin] == '_') {
-        note_temporary(s, s->text + t->begin, length);
-    }
+    vyre_source_note_temporary(s, vyre_intern_text(&s->names, t->value));
 }
 
 static bool scan_punctuation(vyre_source *s, cursor *c, vyre_token *t) {
-    for (uint8_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
-        size_t length = strlen(spellings[kind]);
-        if (length <= s->length - c->at && memcmp(s->text + c->at, spellings[kind], length) == 0) {
-            t->kind = kind;
-            c->at += (uint32_t)length;
+    const char *text = s->text + c->at;
+    uint32_t left = s->length - c->at;
+    for (uint32_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
+        const char *spelling = spellings[kind];
+        uint32_t length = 0;
+        while (spelling[length] && length < left && spelling[length] == text[length]) {
+            length++;
+        }
+        if (!spelling[length]) {
+            t->kind = (uint8_t)kind;
+            c->at += length;
             return true;
         }
     }

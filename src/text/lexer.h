@@ -140,6 +140,8 @@ vyre_status vyre_source_scan(vyre_source *source, const char *text, size_t lengt
 /* Puts the diagnostics of this source in order of place, and frees everything. */
 void vyre_source_finish(vyre_source *source);
 
+/* If the name is `_<number>`, temporaries get higher numbers, so that they never meet it. */
+void vyre_source_note_temporary(vyre_source *source, const char *name);
 void vyre_source_error(vyre_source *source, const char *code, vyre_place place, const char *fix,
                        const char *format, ...) VYRE_PRINTF(5, 6);
 /* Place of tokens [first, last]; a range over several lines ends with its first line. */

@@ -43,9 +43,12 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
     if (previous != VYRE_NONE) {
         const vyre_symbol *old = &p->symbols.data[previous];
         bool top = kind != VYRE_SYMBOL_VAR;
+        char where[32] = "by a library";
+        if (old->token != VYRE_NONE) {
+            (void)snprintf(where, sizeof where, "in line %u", p->tokens[old->token].line + 1);
+        }
         vyre_parser_error(p, top ? "V107" : "V008", token, token, "choose another name",
-                          "`%s` is already declared in line %u%s", token_name(p, token),
-                          p->tokens[old->token].line + 1,
+                          "`%s` is already declared %s%s", token_name(p, token), where,
                           top ? "" : " and visible here; names are not shadowed");
     }
     vyre_symbol symbol = {.name = t->value,
@@ -61,6 +64,32 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
     }
     p->visible[t->value] = p->symbols.count - 1;
     return p->symbols.count - 1;
+}
+
+bool vyre_parser_grow_names(vyre_parser *p) {
+    const vyre_allocator *a = &p->source.allocator;
+    uint32_t need = p->source.names.count;
+    if (need <= p->name_count) {
+        return true;
+    }
+    uint32_t *visible = vyre_alloc(a, 2 * (size_t)need, sizeof *visible);
+    bool *reported = vyre_alloc_zeroed(a, 2 * (size_t)need, sizeof *reported);
+    if (!visible || !reported) {
+        vyre_free(a, visible, 2 * (size_t)need, sizeof *visible);
+        vyre_free(a, reported, 2 * (size_t)need, sizeof *reported);
+        return false;
+    }
+    memset(visible, 0xff, 2 * (size_t)need * sizeof *visible);
+    if (p->name_count) {
+        memcpy(visible, p->visible, p->name_count * sizeof *visible);
+        memcpy(reported, p->reported, p->name_count * sizeof *reported);
+    }
+    vyre_free(a, p->visible, p->name_count, sizeof *visible);
+    vyre_free(a, p->reported, p->name_count, sizeof *reported);
+    p->visible = visible;
+    p->reported = reported;
+    p->name_count = 2 * need;
+    return true;
 }
 
 void vyre_parser_leave(vyre_parser *p, uint32_t symbols) {

@@ -1,8 +1,6 @@
 /* vyre_parse: the header, and the order of everything. */
 #include "vyre/text.h"
 
-#include <string.h>
-
 #include "text/parser.h"
 
 /* Tokens of the header; brackets are jumped over and read once declarations are known. */
@@ -82,7 +80,7 @@ static bool simple_integer(const vyre_parser *p, uint32_t token, uint32_t *out) 
         }
         uint32_t symbol = vyre_parser_symbol(p, token);
         const vyre_symbol *s = symbol == VYRE_NONE ? NULL : &p->symbols.data[symbol];
-        if (!s || s->kind != VYRE_SYMBOL_DECL || s->sub != VYRE_CONST ||
+        if (!s || s->kind != VYRE_SYMBOL_DECL || s->sub != VYRE_CONST || s->item == VYRE_NONE ||
             p->items.data[s->item].broken) {
             return false;
         }
@@ -170,8 +168,11 @@ static void parse_function(vyre_parser *p, const vyre_item *item) {
     p->result = VYRE_VOID;
 }
 
-static void parse_program(vyre_parser *p, const header *h) {
+static void parse_program(vyre_parser *p, const header *h, const vyre_parse_options *options) {
     vyre_parser_declarations(p, h->brace);
+    if (options && !p->out_of_memory) {
+        vyre_parser_import(p, options->libraries, options->library_count);
+    }
     if (p->out_of_memory) {
         return; /* the items are not complete */
     }
@@ -180,23 +181,18 @@ static void parse_program(vyre_parser *p, const header *h) {
         parse_clause(p, h);
     }
     for (uint32_t i = 0; i < p->items.count && !p->out_of_memory; i++) {
-        if (p->items.data[i].function && !p->items.data[i].broken) {
-            parse_function(p, &p->items.data[i]);
+        const vyre_item *item = &p->items.data[i];
+        if (item->function && !item->broken && !item->imported) {
+            parse_function(p, item);
         }
     }
     vyre_parser_body(p, h->brace, true);
 }
 
 static bool prepare(vyre_parser *p, const header *h) {
-    const vyre_allocator *a = &p->source.allocator;
-    p->name_count = p->source.names.count;
-    p->visible = vyre_alloc(a, p->name_count, sizeof *p->visible);
-    p->reported = vyre_alloc_zeroed(a, p->name_count, sizeof *p->reported);
-    if (!p->visible || !p->reported) {
-        return false;
-    }
-    memset(p->visible, 0xff, p->name_count * sizeof *p->visible);
-    return vyre_builder_create(a, vyre_parser_name(p, h->name), &p->builder) == VYRE_OK;
+    return vyre_parser_grow_names(p) &&
+           vyre_builder_create(&p->source.allocator, vyre_parser_name(p, h->name), &p->builder) ==
+               VYRE_OK;
 }
 
 static void finish(vyre_parser *p) {
@@ -244,7 +240,7 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
         }
     }
     if (status == VYRE_OK) {
-        parse_program(&p, &h);
+        parse_program(&p, &h, options);
         status = p.out_of_memory       ? VYRE_OUT_OF_MEMORY
                  : p.source.errors > 0 ? VYRE_INVALID_PROGRAM
                                        : conclude(&p, out_program);

@@ -71,6 +71,7 @@ typedef struct vyre_item {
     bool broken; /* reported; there is nothing more to parse */
     bool function;
     bool opaque;
+    bool imported;  /* function of a library: no tokens, built already */
     uint8_t state;  /* const: 0 waiting, 1 being resolved, 2 done */
     uint8_t result; /* function: type of its value, VYRE_VOID for none */
     vyre_fn fn;
@@ -111,7 +112,7 @@ typedef struct vyre_parser {
     VYRE_VEC(vyre_symbol) symbols; /* declarations and functions, then what is in scope */
     uint32_t *visible;             /* name -> symbol or NONE */
     bool *reported;                /* name -> reported as unknown */
-    uint32_t name_count;
+    uint32_t name_count;           /* room in both */
     VYRE_VEC(vyre_item) items;
     VYRE_VEC(vyre_argument) args;
     uint32_t decl_count, fn_count;
@@ -137,6 +138,8 @@ uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token);
 uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
                              uint8_t type, uint32_t handle);
 void vyre_parser_leave(vyre_parser *p, uint32_t symbols);
+/* Room for all names interned so far. */
+bool vyre_parser_grow_names(vyre_parser *p);
 void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
                        const char *fix, const char *format, ...) VYRE_PRINTF(6, 7);
 /* "unknown variable `x`", once per name, with the nearest visible name of a fitting kind. */
@@ -200,5 +203,8 @@ void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);
 
 /* declare.c: everything at the top level of the braces but statements. */
 void vyre_parser_declarations(vyre_parser *p, uint32_t brace);
+
+/* import.c: functions of libraries that the text calls. */
+void vyre_parser_import(vyre_parser *p, const vyre_program *const *libraries, uint32_t count);
 
 #endif

@@ -207,7 +207,7 @@ static inline void ops_run(const vyre_type types[3], const uint64_t *const value
     vyre_expr lane = vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, 0);
     uint32_t decls = 0;
     for (uint32_t k = 0; k < 3; k++) {
-        if (types[k] != VYRE_VOID) {
+        if (types[k] != VYRE_VOID && values[k]) {
             char name[2] = {(char)('a' + k), 0};
             ops_pack(types[k], values[k], count, bytes[decls]);
             memory[decls] = (vyre_ref_memory){bytes[decls], count};

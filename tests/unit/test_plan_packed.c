@@ -1,6 +1,7 @@
 /* Mode packed: known optima, brute force, bounds, limits, cancellation, never over budget. */
 #include "../../bench/plan/brute.h"
 #include "harness/test.h"
+#include "plan/packed.h"
 #include "vyre/plan.h"
 
 enum { MOST = 2000 };
@@ -151,7 +152,7 @@ TEST(packed_equals_brute_force_on_all_small_graphs) {
             costs *= 3;
         }
         for (uint32_t graph = 0; graph < 1u << pairs; graph++) {
-            for (uint32_t code = 0; code < costs; code++) {
+            for (uint32_t code = 0; code < costs; code += costs / (uint32_t)test_scaled(costs)) {
                 uint64_t cost[5];
                 vyre_wave_dep dep[10];
                 size_t deps = 0;
@@ -179,7 +180,7 @@ static problem *problem_random(uint64_t *seed, uint32_t count, uint64_t most, ui
     size_t deps = 0;
     for (uint32_t w = 0; w < count; w++) {
         cost[w] = test_random_below(seed, most + 1);
-        for (uint32_t v = 0; v < w && deps < 4 * MOST; v++) {
+        for (uint32_t v = 0; v < w && deps < (size_t)4 * MOST; v++) {
             if (test_random_below(seed, 100) < percent) {
                 dep[deps++] = (vyre_wave_dep){v, w};
             }
@@ -190,7 +191,7 @@ static problem *problem_random(uint64_t *seed, uint32_t count, uint64_t most, ui
 
 TEST(packed_equals_brute_force_on_random_graphs) {
     vyre_planner *planner = planner_make(NULL);
-    for (uint64_t round = 0; round < 5000; round++) {
+    for (uint64_t round = 0; round < test_scaled(5000); round++) {
         uint64_t seed = round;
         uint32_t count = 1 + (uint32_t)test_random_below(&seed, 10);
         uint64_t most = 1 + test_random_below(&seed, 30);
@@ -200,10 +201,58 @@ TEST(packed_equals_brute_force_on_random_graphs) {
     vyre_planner_destroy(planner);
 }
 
+/* The exact search by itself: no heuristics, from the worst plan, one wave in each group. */
+static void search_alone(vyre_planner *planner, const problem *p, uint64_t *cost) {
+    const vyre_plan_options options = {.node_limit = 1 << 20};
+    static uint32_t order[16], layers[17];
+    vyre_plan_graph graph;
+    vyre_pack search;
+    uint32_t edges, best = brute(p, &edges);
+    REQUIRE(vyre_planner_begin(planner, 0));
+    REQUIRE_OK(vyre_plan_graph_layers(planner, &p->set, order, layers, &graph, NULL), NULL);
+    REQUIRE_OK(vyre_plan_graph_sort(planner, &graph, NULL), NULL);
+    REQUIRE(vyre_pack_init(planner, &graph, cost, p->set.budget_bytes, &options, &search));
+    REQUIRE_OK(vyre_pack_bound(planner, &search, NULL), NULL);
+    CHECK(search.lower_bound <= best);
+    search.groups = search.count;
+    for (uint32_t k = 0; k < search.count; k++) {
+        search.group_of[order[k]] = k;
+    }
+    REQUIRE_OK(vyre_pack_search(planner, &search, NULL), NULL);
+    REQUIRE(search.groups == best && search.lower_bound == best);
+    uint64_t room[16];
+    for (uint32_t g = 0; g < search.groups; g++) {
+        room[g] = p->set.budget_bytes;
+    }
+    for (uint32_t w = 0; w < search.count; w++) {
+        REQUIRE(search.group_of[w] < search.groups && cost[w] <= room[search.group_of[w]]);
+        room[search.group_of[w]] -= cost[w];
+    }
+    for (size_t i = 0; i < p->set.dep_count; i++) {
+        CHECK(search.group_of[p->deps[i].before] < search.group_of[p->deps[i].after]);
+    }
+}
+
+TEST(search_alone_equals_brute_force) {
+    vyre_planner *planner = planner_make(NULL);
+    for (uint64_t round = 0; round < test_scaled(5000); round++) {
+        uint64_t seed = round, cost[16];
+        uint32_t count = 6 + (uint32_t)test_random_below(&seed, 5);
+        uint64_t most = 1 + test_random_below(&seed, 12);
+        uint64_t budget = most + test_random_below(&seed, 3 * most);
+        problem *p = problem_random(&seed, count, most, budget, test_random_below(&seed, 40));
+        for (uint32_t w = 0; w < count; w++) {
+            cost[w] = p->waves[w].frontier;
+        }
+        search_alone(planner, p, cost);
+    }
+    vyre_planner_destroy(planner);
+}
+
 TEST(packed_random_graphs_of_many_sizes) {
     vyre_planner *planner = planner_make(NULL);
     const vyre_plan_options options = {.node_limit = 20000};
-    for (uint64_t round = 0; round < 60; round++) {
+    for (uint64_t round = 0; round < test_scaled(60); round++) {
         uint64_t seed = round;
         uint32_t count = 11 + (uint32_t)test_random_below(&seed, round < 50 ? 150 : 1900);
         uint64_t most = 1 + test_random_below(&seed, 1000000);
@@ -224,12 +273,15 @@ TEST(packed_large_graph) {
     for (uint32_t w = 0; w < N; w++) {
         waves[w] = (vyre_wave){NULL, 50 + test_random_below(&seed, 450), 0, 0};
     }
-    for (size_t i = 0; i < 3 * N; i++) {
+    for (size_t i = 0; i < (size_t)3 * N; i++) {
         uint32_t a = (uint32_t)test_random_below(&seed, N - 1);
         deps[i] = (vyre_wave_dep){a, a + 1 + (uint32_t)test_random_below(&seed, N - 1 - a)};
     }
-    vyre_wave_set set = {
-        .waves = waves, .wave_count = N, .deps = deps, .dep_count = 3 * N, .budget_bytes = 1000};
+    vyre_wave_set set = {.waves = waves,
+                         .wave_count = N,
+                         .deps = deps,
+                         .dep_count = (size_t)3 * N,
+                         .budget_bytes = 1000};
     vyre_planner *planner = planner_make(NULL);
     vyre_plan plan = pack(planner, &set, NULL);
     CHECK(plan.group_count - plan.lower_bound <= plan.lower_bound / 50);
@@ -286,25 +338,42 @@ TEST(packed_is_deterministic) {
     vyre_planner_destroy(second);
 }
 
+/* Sixty waves that nearly fill twenty groups if three and three go together: the bounds say twenty,
+ * and neither such a plan nor a proof that there is none is found in a short time. */
+static problem *problem_hard(void) {
+    uint64_t cost[60], sum = 0, seed = 7, budget = 1000000, goal = 20 * budget - 2000;
+    for (uint32_t w = 0; w < 60; w++) {
+        cost[w] = budget / 3 - 50000 + test_random_below(&seed, 100000);
+        sum += cost[w];
+    }
+    for (uint32_t w = 0; sum != goal; w = (w + 1) % 60) {
+        uint64_t step = sum > goal ? sum - goal : goal - sum;
+        step = step < 1000 ? step : 1000;
+        cost[w] = sum > goal ? cost[w] - step : cost[w] + step;
+        sum = sum > goal ? sum - step : sum + step;
+    }
+    return problem_make(60, cost, 0, NULL, budget);
+}
+
 static int cancel_flag;
 
 static void cancel_after(void *user, const vyre_plan_progress *progress) {
     uint32_t *calls = user;
     CHECK(progress->groups >= progress->lower_bound);
-    CHECK(progress->nodes <= progress->node_limit + 100000);
-    cancel_flag = ++*calls >= 3;
+    CHECK_EQ(progress->node_limit, UINT64_MAX);
+    cancel_flag = ++*calls >= 500;
 }
 
 TEST(packed_gives_the_best_plan_so_far_when_cancelled) {
     vyre_planner *planner = planner_make(NULL);
-    uint64_t seed = 7;
-    problem *p = problem_random(&seed, 300, 1000, 2000, 1);
+    problem *p = problem_hard();
     uint32_t calls = 0;
     const vyre_plan_options options = {
         .node_limit = UINT64_MAX, .cancel = &cancel_flag, .progress = cancel_after, .user = &calls};
     vyre_plan plan = pack(planner, &p->set, &options);
     CHECK(plan.cancelled);
-    CHECK(calls >= 3 && calls < 10);
+    CHECK_EQ(calls, 500);
+    CHECK_EQ(plan.lower_bound, 20);
     vyre_planner_destroy(planner);
 }
 
@@ -312,10 +381,10 @@ TEST(packed_keeps_to_the_memory_limit) {
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
     vyre_planner *planner = planner_make(&a);
-    uint64_t seed = 11;
-    problem *p = problem_random(&seed, 90, 997, 2003, 1);
-    const vyre_plan_options options = {.memory_limit = 1 << 20, .node_limit = 300000};
-    (void)pack(planner, &p->set, &options);
+    /* Without a limit on effort the memory ends the search. */
+    const vyre_plan_options options = {.memory_limit = 1 << 18, .node_limit = UINT64_MAX};
+    vyre_plan plan = pack(planner, &problem_hard()->set, &options);
+    CHECK(!plan.optimal && !plan.cancelled);
     CHECK(heap.peak_bytes < 4 << 20);
     vyre_planner_destroy(planner);
     CHECK_EQ(heap.live_blocks, 0);

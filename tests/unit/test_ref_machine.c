@@ -20,7 +20,7 @@ TEST(ids_of_a_grid_of_three_dimensions) {
                                "  r[n * 7 + 6] = subgroup_size + len(r);\n"
                                "}\n";
     ref_run_all(text, (vyre_ref_args){.grid = {5, 2, 2}}, (ref_buffer[]){BUFFER("r", got), {0}});
-    for (uint32_t z = 0; z < 2; z++) {
+    for (size_t z = 0; z < 2; z++) {
         for (uint32_t y = 0; y < 6; y++) {
             for (uint32_t x = 0; x < 10; x++) {
                 const uint32_t *r = &got[7 * (x + 10 * (y + 6 * z))];
@@ -40,8 +40,8 @@ TEST(control_flow) {
     static uint32_t got[16];
     static const char text[] = "program flow workgroup(4) {\n"
                                "  inout r : u32[];\n"
-                               "  const base : u32 = 4;\n"
                                "  const twice = base * 2;\n"
+                               "  const base : u32 = 4;\n"
                                "  let me = global_id.x;\n"
                                "  let sum = 0;\n"
                                "  for (i in 0 .. me * 3 step 2) {\n"
@@ -234,7 +234,7 @@ TEST(workgroup_and_private_memory_start_as_zeros_for_each_group) {
     static const char text[] =
         "program fresh workgroup(4) {\n"
         "  const n = 2 + 2;\n"
-        "  inout r : u32[]; workgroup w : u32[n * 2 - 4]; private p : i16[n];\n"
+        "  inout r : u32[]; workgroup w : u32[(n * 2 - 4 << 70) >> 70]; private p : i16[n];\n"
         "  r[global_id.x] = w[local_id.x] + u32(p[local_id.x]);\n"
         "  w[local_id.x] = 7; p[local_id.x] = -1;\n"
         "  r[global_id.x] = r[global_id.x] + len(w) * 10 + len(p);\n"

@@ -22,8 +22,8 @@ TEST(ballot_and_shuffle) {
                                "  r[global_id.x * 4 + 3] = far + 1;\n"
                                "}\n";
     ref_run_all(text, (vyre_ref_args){.grid = {2}}, (ref_buffer[]){BUFFER("r", r), {0}});
-    for (uint32_t i = 0; i < 2 * LANES; i++) {
-        uint32_t me = i % LANES, odd = 0, nonzero = 0, first = me / 32 * 32;
+    for (size_t i = 0; i < sizeof r / sizeof *r / 4; i++) {
+        uint32_t me = (uint32_t)(i % LANES), odd = 0, nonzero = 0, first = me / 32 * 32;
         for (uint32_t j = first; j < first + 32 && j < LANES; j++) {
             odd |= j % 5 && j % 2 ? 1u << (j - first) : 0;
             nonzero |= j % 5 ? 1u << (j - first) : 0;
@@ -79,10 +79,10 @@ TEST(float_reductions_combine_as_a_tree) {
     ref_run_all(text, (vyre_ref_args){0}, (ref_buffer[]){BUFFER("x", x), BUFFER("r", r), {0}});
     static const char ops[] = "+*<>";
     float forward = 0;
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (size_t i = 0; i < LANES; i++) {
         for (uint32_t k = 0; k < 4 && lanes[i].present; k++) {
             float want = combined(ops[k], lanes + i / 32 * 32, 0, 1).value, got = r[i * 4 + k];
-            CHECK(memcmp(&got, &want, 4) == 0 || (isnan(got) && isnan(want)));
+            CHECK(got == want || (isnan(got) && isnan(want)));
         }
         forward += i < 32 && lanes[i].present ? x[i] : 0;
     }
@@ -98,7 +98,7 @@ TEST(integer_reductions_of_every_type) {
         static uint8_t in[40 * 8], out[7 * 8];
         char text[1024];
         uint64_t state = t;
-        for (uint32_t i = 0; i < 40; i++) {
+        for (size_t i = 0; i < 40; i++) {
             x[i] = test_random(&state) & all;
             memcpy(in + i * size, &x[i], size);
         }
@@ -132,7 +132,7 @@ TEST(integer_reductions_of_every_type) {
                  "r[6] = g; } }\n",
                  types[t], types[t]);
         ref_run_all(text, (vyre_ref_args){0}, (ref_buffer[]){{"x", in, 40}, {"r", out, 7}, {0}});
-        for (uint32_t k = 0; k < 7; k++) {
+        for (size_t k = 0; k < 7; k++) {
             uint64_t got = 0;
             memcpy(&got, out + k * size, size);
             CHECK_EQ(got, want[k]);

@@ -3,62 +3,87 @@
  * once. There is no recursion, so every variable of every function has one fixed slot per lane. */
 #include <string.h>
 
+#include "backend/ref/convert.h"
 #include "backend/ref/machine.h"
 #include "base/checked.h"
 #include "base/intern.h"
 #include "base/mutant.h"
 
-/* Sizes are exact integers, whatever the types of their parts. */
-static bool exact_leaf(const vyre_ref_machine *m, const vyre_expr_node *e, int64_t *out) {
-    uint8_t type = e->op == VYRE_EXPR_REF ? m->program->decls[e->ref].type : e->type;
-    uint64_t bits = e->op == VYRE_EXPR_LEN   ? m->arrays[e->ref].count
-                    : e->op == VYRE_EXPR_REF ? m->scalars[e->ref]
-                                             : e->u.bits;
-    *out = type == VYRE_I32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
-    return vyre_type_is_integer((vyre_type)type) && (type != VYRE_U64 || *out >= 0);
+/* Sizes are exact integers, whatever the types of their parts: 128 bits, and overflow is an error.
+ */
+__extension__ typedef __int128 exact;
+
+static exact exact_leaf(const vyre_ref_machine *m, const vyre_expr_node *e) {
+    if (e->op == VYRE_EXPR_LITERAL) {
+        return (int64_t)e->u.bits;
+    }
+    if (e->op == VYRE_EXPR_LEN) {
+        return m->arrays[e->ref].count;
+    }
+    vyre_type type = (vyre_type)m->program->decls[e->ref].type;
+    uint64_t bits = vyre_ref_extend(type, m->scalars[e->ref]);
+    return vyre_type_is_signed(type) ? (exact)(int64_t)bits : (exact)bits;
 }
 
-static bool exact_op(uint8_t op, int64_t a, int64_t b, int64_t *out) {
+static bool exact_op(uint8_t op, exact a, exact b, exact *out) {
     switch ((int)op) {
-    case VYRE_EXPR_NEG: return !__builtin_sub_overflow((int64_t)0, a, out);
+    case VYRE_EXPR_NEG: return !__builtin_sub_overflow((exact)0, a, out);
     case VYRE_EXPR_ADD: return !__builtin_add_overflow(a, b, out);
     case VYRE_EXPR_SUB: return !__builtin_sub_overflow(a, b, out);
     case VYRE_EXPR_MUL: return !__builtin_mul_overflow(a, b, out);
+    case VYRE_EXPR_DIV:
+        if (b == -1) {
+            return !__builtin_sub_overflow((exact)0, a, out);
+        }
+        *out = b == 0 ? 0 : a / b;
+        return b != 0;
+    case VYRE_EXPR_REM: *out = b == 0 || b == -1 ? 0 : a % b; return b != 0;
     case VYRE_EXPR_MIN: *out = a < b ? a : b; return true;
     case VYRE_EXPR_MAX: *out = a > b ? a : b; return true;
-    case VYRE_EXPR_SHL: return b >= 0 && b < 63 && !__builtin_mul_overflow(a, INT64_C(1) << b, out);
-    case VYRE_EXPR_SHR: *out = a >> (b & 63); return a >= 0 && b >= 0 && b < 64;
-    case VYRE_EXPR_DIV: *out = b > 0 ? a / b : 0; return b > 0;
-    case VYRE_EXPR_REM: *out = b > 0 ? a % b : 0; return b > 0;
-    case VYRE_EXPR_CAST: *out = a; return true;
+    case VYRE_EXPR_SHL: return b >= 0 && b < 127 && !__builtin_mul_overflow(a, (exact)1 << b, out);
+    case VYRE_EXPR_SHR: *out = b < 0 ? 0 : a >> (b < 127 ? b : 127); return b >= 0;
     default: return false;
     }
 }
 
-/* The element count of a workgroup or private array. */
-static vyre_status exact_size(vyre_ref_machine *m, vyre_decl decl, uint32_t *out) {
-    const vyre_decl_node *d = &m->program->decls[decl];
-    int64_t *value = (int64_t *)m->stack; /* signed and unsigned forms of a type may alias */
+/* values: room for the expressions of the declaration. */
+static bool exact_count(const vyre_ref_machine *m, const vyre_decl_node *d, exact *values,
+                        uint32_t *out) {
     bool fine = d->size != VYRE_NONE;
     for (uint32_t i = d->first_expr; fine && i < d->end_expr; i++) {
         const vyre_expr_node *e = &m->program->exprs[i];
+        exact *value = &values[i - d->first_expr];
         uint32_t arity = vyre_expr_info_of((vyre_expr_op)e->op)->arity;
-        if (e->op == VYRE_EXPR_LITERAL || e->op == VYRE_EXPR_LEN || e->op == VYRE_EXPR_REF) {
-            fine = exact_leaf(m, e, &value[i - d->first_expr]);
+        if (arity == 0) {
+            *value = exact_leaf(m, e);
         } else {
-            int64_t a = arity > 0 ? value[e->u.arg[0] - d->first_expr] : 0;
-            int64_t b = arity > 1 ? value[e->u.arg[1] - d->first_expr] : 0;
-            fine = exact_op(e->op, a, b, &value[i - d->first_expr]);
+            exact a = values[e->u.arg[0] - d->first_expr];
+            exact b = arity > 1 ? values[e->u.arg[1] - d->first_expr] : 0;
+            fine = exact_op(e->op, a, b, value);
         }
     }
-    int64_t count = fine ? value[d->size - d->first_expr] : -1;
-    if (count < 0 || count > UINT32_MAX) {
+    exact count = fine ? values[d->size - d->first_expr] : -1;
+    *out = (uint32_t)count;
+    return count >= 0 && count <= UINT32_MAX;
+}
+
+/* The element count of a workgroup or private array. */
+static vyre_status measure_array(vyre_ref_machine *m, vyre_decl decl) {
+    const vyre_decl_node *d = &m->program->decls[decl];
+    uint32_t length = d->end_expr - d->first_expr;
+    exact *values = vyre_alloc(&m->allocator, length, sizeof *values);
+    if (!values) {
+        return vyre_fail_memory(m->diag, "the size of an array");
+    }
+    bool fine = exact_count(m, d, values, &m->arrays[decl].count);
+    vyre_free(&m->allocator, values, length, sizeof *values);
+    if (!fine) {
         return vyre_fail_at(m->diag, VYRE_INVALID_PROGRAM, "",
                             vyre_program_decl_place(m->args->program, decl),
                             "use a constant from 0 to 4294967295",
                             "the size of %s is not a valid number of elements", d->name);
     }
-    *out = (uint32_t)count;
+    m->arrays[decl].stride = (size_t)m->arrays[decl].count * m->arrays[decl].size;
     return VYRE_OK;
 }
 
@@ -108,11 +133,10 @@ static vyre_status declare(vyre_ref_machine *m) {
     evaluate_consts(m);
     for (uint32_t i = 0; i < p->decl_count; i++) {
         if (p->decls[i].role == VYRE_WORKGROUP || p->decls[i].role == VYRE_PRIVATE) {
-            vyre_status status = exact_size(m, i, &m->arrays[i].count);
+            vyre_status status = measure_array(m, i);
             if (status != VYRE_OK) {
                 return status;
             }
-            m->arrays[i].stride = (size_t)m->arrays[i].count * m->arrays[i].size;
         }
     }
     return VYRE_OK;

@@ -76,19 +76,19 @@ static const char *name_of(const vyre_ref_machine *m, vyre_stmt stmt) {
                                        : vyre_stmt_info_of((vyre_stmt_op)s->op)->spelling;
 }
 
-static vyre_status diverged(const vyre_ref_machine *m, const vyre_ref_lane *a,
-                            const vyre_ref_lane *b) {
+static void report_divergence(const vyre_ref_machine *m, const vyre_ref_lane *a,
+                              const vyre_ref_lane *b) {
     vyre_stmt at = a->pc, other = b->pc;
     for (uint32_t i = 0; at == other && i < a->depth; i++) {
         at = a->calls[i];
         other = b->calls[i];
     }
-    return vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
-                        "this program should have been refused: please report it",
-                        "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
-                        (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
-                        name_of(m, at), (unsigned long long)vyre_ref_number(m, b),
-                        place_of(m, other).line, name_of(m, other));
+    (void)vyre_fail_at(m->diag, VYRE_INTERNAL, "", place_of(m, at),
+                       "this program should have been refused: please report it",
+                       "lanes diverge: lane %llu waits at line %u (%s), lane %llu at line %u (%s)",
+                       (unsigned long long)vyre_ref_number(m, a), place_of(m, at).line,
+                       name_of(m, at), (unsigned long long)vyre_ref_number(m, b),
+                       place_of(m, other).line, name_of(m, other));
 }
 
 static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
@@ -98,22 +98,21 @@ static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
                 0);
 }
 
-/* All living lanes of [first, first + count) stand where the first of them does. */
-static vyre_status agree(const vyre_ref_machine *m, uint32_t first, uint32_t count,
-                         const vyre_ref_lane **out) {
-    const vyre_ref_lane *leader = NULL;
-    for (uint32_t i = first; i < first + count; i++) {
-        const vyre_ref_lane *lane = &m->lanes[i];
-        if (lane->state == VYRE_REF_ENDED) {
-            continue;
-        }
-        leader = leader ? leader : lane;
-        if (lane->state != leader->state || !same_path(lane, leader)) {
-            return diverged(m, leader, lane);
+/* The first living lane of [first, first + count), if all of them stand where it does; else tells
+ * how they diverge and gives NULL. There is a living one. */
+static const vyre_ref_lane *agree(const vyre_ref_machine *m, uint32_t first, uint32_t count) {
+    const vyre_ref_lane *leader = &m->lanes[first], *end = leader + count;
+    while (leader->state == VYRE_REF_ENDED) {
+        leader++;
+    }
+    for (const vyre_ref_lane *lane = leader; lane < end; lane++) {
+        if (lane->state != VYRE_REF_ENDED &&
+            (lane->state != leader->state || !same_path(lane, leader))) {
+            report_divergence(m, leader, lane);
+            return NULL;
         }
     }
-    *out = leader;
-    return VYRE_OK;
+    return leader;
 }
 
 /* Sends the living lanes of a range past the statement they stand at. */
@@ -135,22 +134,23 @@ static vyre_status settle_subgroup(vyre_ref_machine *m, const vyre_ref_lane *lan
     uint32_t left = m->group_lanes - within;
     uint32_t count = left < VYRE_SUBGROUP_SIZE_FIXED ? left : VYRE_SUBGROUP_SIZE_FIXED;
     uint32_t first = lane->group * m->group_lanes + within;
-    const vyre_ref_lane *leader;
-    vyre_status status = agree(m, first, count, &leader);
-    if (status == VYRE_OK) {
-        vyre_ref_subgroup_vote(m, &m->lanes[first], count);
-        subgroup_of(m, lane)->voting = 0;
-        release(m, first, count);
+    if (!agree(m, first, count)) {
+        return VYRE_INTERNAL;
     }
-    return status;
+    vyre_ref_subgroup_vote(m, &m->lanes[first], count);
+    subgroup_of(m, lane)->voting = 0;
+    release(m, first, count);
+    return VYRE_OK;
 }
 
 static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) {
     vyre_ref_group *group = &m->groups[lane->group];
     uint32_t first = lane->group * m->group_lanes;
-    const vyre_ref_lane *leader;
-    vyre_status status = agree(m, first, m->group_lanes, &leader);
-    if (status == VYRE_OK && m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
+    const vyre_ref_lane *leader = agree(m, first, m->group_lanes);
+    if (!leader) {
+        return VYRE_INTERNAL;
+    }
+    if (m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
         group->parked = 0;
         group->interval = ++m->group_intervals;
         for (uint32_t i = 0; i < m->group_subgroups; i++) {
@@ -158,7 +158,7 @@ static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) 
         }
         release(m, first, m->group_lanes);
     }
-    return status;
+    return VYRE_OK;
 }
 
 /* A lane of this subgroup and group has just stopped or ended. */
@@ -412,10 +412,7 @@ static vyre_status run_team(vyre_ref_machine *m, uint32_t first, uint32_t count)
     return VYRE_OK;
 }
 
-static vyre_status fail_if_trapped(const vyre_ref_machine *m) {
-    if (!m->trapped) {
-        return VYRE_OK;
-    }
+static vyre_status fail_trapped(const vyre_ref_machine *m) {
     return vyre_fail_at(m->diag, VYRE_TRAP, "", place_of(m, m->trap_stmt), NULL,
                         "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
                         (unsigned long long)m->trap_lane, m->program->stmts[m->trap_stmt].text,
@@ -424,11 +421,12 @@ static vyre_status fail_if_trapped(const vyre_ref_machine *m) {
 
 /* All living lanes wait for the grid: the barrier or collective takes place. */
 static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
-    const vyre_ref_lane *leader;
-    vyre_status status = fail_if_trapped(m);
-    status = status == VYRE_OK ? agree(m, 0, m->lane_count, &leader) : status;
-    if (status != VYRE_OK) {
-        return status;
+    if (m->trapped) {
+        return fail_trapped(m);
+    }
+    const vyre_ref_lane *leader = agree(m, 0, m->lane_count);
+    if (!leader) {
+        return VYRE_INTERNAL;
     }
     vyre_ref_collective(m, &m->program->stmts[leader->pc]);
     m->result.grid_syncs++;
@@ -482,7 +480,7 @@ static vyre_status run_grid(vyre_ref_machine *m) {
             return status;
         }
     }
-    return fail_if_trapped(m);
+    return m->trapped ? fail_trapped(m) : VYRE_OK;
 }
 
 vyre_status vyre_ref_execute(const vyre_ref_args *args, const vyre_allocator *allocator,

@@ -70,8 +70,10 @@ void vyre_ref_races_finish(vyre_ref_machine *m) {
 /* The report of such a race, made if there is room. */
 static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
     vyre_race *races = m->args->races;
-    uint32_t capacity = races ? m->args->race_capacity : 0;
     uint32_t i = 0;
+    if (!races) {
+        return NOT_STORED;
+    }
     for (; i < m->result.races_stored; i++) {
         const vyre_race *r = &races[i];
         if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
@@ -80,7 +82,7 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
             return i;
         }
     }
-    if (i == capacity) {
+    if (i == m->args->race_capacity) {
         return NOT_STORED;
     }
     races[m->result.races_stored++] = *race;

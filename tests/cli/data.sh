@@ -1,0 +1,35 @@
+#!/bin/bash
+# cmp and devices.
+. "$VYRE_SOURCE/tests/cli/lib.sh"
+saxpy=$VYRE_SOURCE/examples/saxpy.vy
+make() { expect_exit 0 "$VYRE" run "$saxpy" --in y="$1" --set a="${3:-0}" --in x=iota:"${4:-10}" --out y="$2"; }
+
+make random:10:1 a.npy
+make random:10:1 b.npy
+make random:10:2 c.npy
+make random:11:1 d.npy 0 11
+make random:10:1 a.bin
+expect_exit 0 "$VYRE" cmp a.npy b.npy
+expect_quiet out
+expect_exit 7 "$VYRE" cmp a.npy c.npy
+expect_out "10 of 10 f32 values differ; the first at 0: "
+expect_out "ULP"
+expect_exit 7 "$VYRE" cmp a.npy d.npy
+expect_out "the counts differ: 10 and 11"
+expect_exit 0 "$VYRE" cmp a.bin a.bin
+expect_exit 3 "$VYRE" cmp a.npy missing.npy
+expect_exit 3 "$VYRE" cmp a.npy a.bin
+expect_exit 2 "$VYRE" cmp a.npy
+# NaNs are equal: inf * 0 in two ways.
+make iota:10 nan.npy nan
+expect_exit 0 "$VYRE" cmp nan.npy nan.npy
+expect_exit 7 "$VYRE" cmp nan.npy a.npy
+expect_out "just one is NaN at 10 places"
+
+expect_exit 0 "$VYRE" devices
+grep -q '^ref ' out || fail "ref is not listed"
+expect_exit 0 "$VYRE" devices --json
+python3 -c 'import json
+devices = json.load(open("out"))["devices"]
+ref = [d for d in devices if d["backend"] == "ref"]
+assert len(ref) == 1 and ref[0]["present"] and ref[0]["f64"], devices'

@@ -1,0 +1,117 @@
+/* vyre devices: which backends are there and what they can do. */
+#include "cli.h"
+
+typedef struct devices_options {
+    bool json;
+} devices_options;
+
+static const cli_option options[] = {
+    {"json", CLI_FLAG, 0, false, offsetof(devices_options, json), NULL, "print one JSON object"},
+};
+
+static const char *level_name(vyre_level level) {
+    static const char *const names[] = {"segment", "schedule", "program"};
+    return names[level];
+}
+
+static void write_json(vyre_json_writer *json, const vyre_device_info *info) {
+    const struct {
+        const char *key;
+        bool value;
+    } abilities[] = {{"f64", info->has_f64},
+                     {"u64_atomics", info->has_u64_atomics},
+                     {"float_atomics", info->has_float_atomics},
+                     {"subgroups", info->has_subgroups},
+                     {"async_copy", info->has_async_copy},
+                     {"device_time", info->reports_device_time},
+                     {"split", info->allows_split},
+                     {"oracle", info->is_oracle}};
+    const struct {
+        const char *key;
+        uint64_t value;
+    } limits[] = {{"max_group_lanes", info->max_group_lanes},
+                  {"max_workgroup_bytes", info->max_workgroup_bytes},
+                  {"max_buffer_bytes", info->max_buffer_bytes},
+                  {"memory_bytes", info->memory_bytes},
+                  {"compute_units", info->compute_units}};
+    vyre_json_key(json, "name");
+    vyre_json_put_string(json, info->name);
+    vyre_json_key(json, "version");
+    vyre_json_put_string(json, info->version);
+    vyre_json_key(json, "level");
+    vyre_json_put_string(json, level_name(info->level));
+    for (uint32_t i = 0; i < CLI_COUNT(abilities); i++) {
+        vyre_json_key(json, abilities[i].key);
+        vyre_json_put_bool(json, abilities[i].value);
+    }
+    for (uint32_t i = 0; i < CLI_COUNT(limits); i++) {
+        vyre_json_key(json, limits[i].key);
+        vyre_json_put_u64(json, limits[i].value);
+    }
+}
+
+static void write_line(vyre_text *text, const char *backend, const vyre_device_info *info) {
+    static const char *const barriers[] = {"split at grid barriers", "schedule on the device",
+                                           "native grid barrier"};
+    vyre_text_printf(text, "%-10s %s%s%s, %s%s\n", backend, info->name, info->version[0] ? " " : "",
+                     info->version, barriers[info->level],
+                     info->is_oracle ? ", exact and slow" : "");
+}
+
+static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
+    const devices_options *o = given;
+    (void)arguments;
+    vyre_text text;
+    vyre_json_writer json;
+    vyre_text_init(&text, NULL);
+    vyre_json_writer_init(&json, &text);
+    if (o->json) {
+        vyre_json_begin_object(&json);
+        vyre_json_key(&json, "schema");
+        vyre_json_put_u64(&json, 1);
+        vyre_json_key(&json, "devices");
+        vyre_json_begin_array(&json);
+    }
+    for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) {
+        const char *name = vyre_backend_name(NULL, i);
+        vyre_device *device = NULL;
+        vyre_diag diag = {0};
+        vyre_status status = vyre_device_open(NULL, name, NULL, &device, &diag);
+        if (o->json) {
+            vyre_json_begin_object(&json);
+            vyre_json_key(&json, "backend");
+            vyre_json_put_string(&json, name);
+            vyre_json_key(&json, "present");
+            vyre_json_put_bool(&json, status == VYRE_OK);
+            if (status == VYRE_OK) {
+                write_json(&json, vyre_device_describe(device));
+            } else {
+                vyre_json_key(&json, "message");
+                vyre_json_put_string(&json, diag.message);
+            }
+            vyre_json_end_object(&json);
+        } else if (status == VYRE_OK) {
+            write_line(&text, name, vyre_device_describe(device));
+        } else {
+            vyre_text_printf(&text, "%-10s not there: %s\n", name, diag.message);
+        }
+        vyre_device_close(device);
+    }
+    if (o->json) {
+        vyre_json_end_array(&json);
+        vyre_json_end_object(&json);
+        vyre_text_puts(&text, "\n");
+    }
+    return cli_output(cli, &text);
+}
+
+const cli_command cli_devices_command = {
+    .name = "devices",
+    .arguments = "",
+    .summary = "list the backends and what they can do",
+    .details = "The best one comes first; --backend auto takes it.",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .options_size = sizeof(devices_options),
+    .run = run,
+};

@@ -1,0 +1,28 @@
+/* vyre print: a program as the library sees it, in the text form. */
+#include "cli.h"
+
+static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
+    (void)given;
+    vyre_program *program = NULL;
+    cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
+    if (exit != CLI_PENDING) {
+        return exit;
+    }
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    vyre_program_print(program, cli_write_text, &text);
+    vyre_program_release(program);
+    return cli_output(cli, &text);
+}
+
+const cli_command cli_print_command = {
+    .name = "print",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .summary = "show a program as the library sees it",
+    .details = "Parses and checks the program and prints it back: atomics, calls and subgroup "
+               "operations stand alone, every literal has its type, comments are gone. The text is "
+               "a program again, equal to the first.",
+    .run = run,
+};

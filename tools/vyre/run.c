@@ -1,0 +1,264 @@
+/* vyre run: one program on one device. Everything that can be refused is refused before the run;
+ * files appear only after it has succeeded. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(run_options, field)
+
+static const cli_option options[] = {
+    {"in", CLI_LIST, 0, false, AT(in), "BUF=SOURCE", "fill an input; see vyre help inputs"},
+    {"out", CLI_LIST, 'o', false, AT(out), "BUF=FILE", "write an output; see vyre help outputs"},
+    {"set", CLI_LIST, 0, false, AT(set), "PARAM=VALUE", "set a param"},
+    {"backend", CLI_TEXT, 0, false, AT(backend), "NAME",
+     "the device: auto (the best one present), a name of vyre devices, NAME://PATH, or "
+     "fault://INNER?op=launch&n=3&mode=once|always|lost"},
+    {"grid", CLI_TRIPLE, 0, false, AT(grid), "X,Y,Z", "workgroups along each axis"},
+    {"elements", CLI_NUMBER, 0, false, AT(elements), "N", "lanes along the one active axis"},
+    {"iterations", CLI_NUMBER, 0, false, AT(iterations), "N",
+     "run to a fixpoint, at most N passes"},
+    {"split", CLI_CHOICE, 0, false, AT(split), "auto|never|always",
+     "cut the program at its grid barriers: where the device needs it, never, or always"},
+    {"path", CLI_CHOICE, 0, false, AT(path), "host|resident",
+     "keep buffers on the host or on the device between passes"},
+    {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
+    {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
+    {"steps", CLI_NUMBER, 0, false, AT(steps), "N", "stop after this many statements (ref)"},
+    {"order", CLI_TEXT, 0, false, AT(order), "forward|reverse|interleaved|random:SEED",
+     "the order of lanes that are free to run in any order (ref)"},
+    {"races", CLI_CHOICE, 0, true, AT(races), "report|error",
+     "find races (ref); error: exit with 7 if one matters"},
+    {"repeat", CLI_NUMBER, 0, false, AT(repeat), "N",
+     "after a warm-up run N times from the same inputs; times are medians"},
+    {"stats", CLI_FLAG, 0, false, AT(stats), NULL, "print launches, waits and bytes"},
+    {"time", CLI_FLAG, 0, false, AT(time), NULL, "print where the time went"},
+    {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object; see vyre help json"},
+};
+
+/* Options */
+
+static cli_exit read_order(run *r) {
+    static const char random[] = "random:";
+    uint64_t order = 0;
+    if (!r->o->order) {
+        return CLI_PENDING;
+    }
+    if (strncmp(r->o->order, random, sizeof random - 1) == 0 &&
+        cli_read_number(r->o->order + sizeof random - 1, UINT64_MAX, &r->options.order_seed)) {
+        order = VYRE_ORDER_RANDOM;
+    } else if (!cli_read_choice("forward|reverse|random:SEED|interleaved", r->o->order, &order) ||
+               order == VYRE_ORDER_RANDOM) {
+        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT,
+                        "use one of forward, reverse, interleaved, random:SEED",
+                        "--order does not take \"%s\"", r->o->order);
+    }
+    r->options.order = (vyre_order)order;
+    return CLI_PENDING;
+}
+
+static cli_exit read_options(run *r) {
+    const run_options *o = r->o;
+    vyre_dispatch_options *to = &r->options;
+    const struct {
+        const char *name;
+        const cli_number *number;
+        uint64_t max;
+    } positive[] = {{"iterations", &o->iterations, UINT32_MAX},
+                    {"threads", &o->threads, UINT32_MAX},
+                    {"steps", &o->steps, UINT64_MAX},
+                    {"repeat", &o->repeat, 1000000}};
+    for (uint32_t i = 0; i < CLI_COUNT(positive); i++) {
+        uint64_t value = positive[i].number->value;
+        if (positive[i].number->given && (value == 0 || value > positive[i].max)) {
+            return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, NULL, "--%s must be from 1 to %" PRIu64,
+                            positive[i].name, positive[i].max);
+        }
+    }
+    if (o->grid.given && o->elements.given) {
+        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "give one of them",
+                        "--grid and --elements both say how many lanes run");
+    }
+    to->has_grid = o->grid.given;
+    memcpy(to->grid, o->grid.value, sizeof to->grid);
+    to->has_elements = o->elements.given;
+    to->elements = o->elements.value;
+    to->has_iterations = o->iterations.given;
+    to->iterations = (uint32_t)o->iterations.value;
+    to->split = (vyre_split_mode)o->split.value;
+    to->path = (vyre_path)o->path.value;
+    to->no_optimize = o->no_opt;
+    to->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
+    to->max_steps = o->steps.value;
+    to->cancel = &cli_cancel;
+    to->find_races = o->races.given;
+    to->races = r->races;
+    to->race_capacity = o->races.given ? RUN_RACES : 0;
+    return read_order(r);
+}
+
+/* Orders, races and step counts exist on ref only, so they choose it. */
+static cli_exit open_device(run *r) {
+    const run_options *o = r->o;
+    const char *name = o->backend                                     ? o->backend
+                       : o->order || o->races.given || o->steps.given ? "ref"
+                                                                      : "auto";
+    vyre_diag diag = {0};
+    if (vyre_device_open(NULL, name, NULL, &r->device, &diag) != VYRE_OK) {
+        return cli_report(r->cli, &diag);
+    }
+    const vyre_device_info *info = vyre_device_describe(r->device);
+    if (!o->backend || strcmp(name, "auto") == 0) {
+        cli_say(r->cli, "running on %s (%s)", info->backend, info->name);
+    }
+    if (o->threads.value > 1) {
+        return cli_fail(r->cli, VYRE_UNSUPPORTED, "leave --threads out", "%s runs on one thread",
+                        info->backend);
+    }
+    return CLI_PENDING;
+}
+
+/* Slots */
+
+static cli_exit make_slots(run *r) {
+    const vyre_program_view *view = r->view;
+    size_t n = view->decl_count + 1;
+    r->input_decls = calloc(n, sizeof *r->input_decls);
+    r->arrays = calloc(n, sizeof *r->arrays);
+    r->inputs = calloc(n, sizeof *r->inputs);
+    r->output_decls = calloc(n, sizeof *r->output_decls);
+    r->outputs = calloc(n, sizeof *r->outputs);
+    r->files = calloc(n, sizeof *r->files);
+    r->settings = calloc((size_t)r->o->set.count + 1, sizeof *r->settings);
+    if (!r->input_decls || !r->arrays || !r->inputs || !r->output_decls || !r->outputs ||
+        !r->files || !r->settings) {
+        return cli_fail(r->cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory");
+    }
+    for (vyre_decl d = 0; d < view->decl_count; d++) {
+        vyre_role role = (vyre_role)view->decls[d].role;
+        if (role == VYRE_IN || role == VYRE_INOUT) {
+            r->input_decls[r->input_count++] = d;
+        }
+        if (role == VYRE_INOUT || role == VYRE_OUT) {
+            r->output_decls[r->output_count++] = d;
+        }
+    }
+    return CLI_PENDING;
+}
+
+static void finish(run *r) {
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        vyre_array_finish(&r->arrays[i]);
+    }
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        vyre_output_finish(&r->outputs[i], NULL);
+    }
+    free(r->input_decls);
+    free(r->arrays);
+    free(r->inputs);
+    free(r->output_decls);
+    free(r->outputs);
+    free(r->files);
+    free(r->settings);
+    vyre_device_close(r->device);
+    vyre_program_release(r->program);
+}
+
+/* Running */
+
+static cli_exit dispatch(run *r) {
+    vyre_diag diag = {0};
+    vyre_status status = vyre_dispatch(r->device, r->program, r->inputs, r->input_count, r->outputs,
+                                       r->output_count, &r->options, &r->report, &diag);
+    return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
+}
+
+static cli_exit dispatch_all(run *r) {
+    uint32_t count = (uint32_t)r->o->repeat.value;
+    cli_exit exit = dispatch(r);
+    if (exit != CLI_PENDING || count == 0) {
+        return exit;
+    }
+    vyre_dispatch_times *times = calloc(count, sizeof *times);
+    if (!times) {
+        return cli_fail(r->cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory");
+    }
+    for (uint32_t i = 0; i < count && exit == CLI_PENDING; i++) {
+        exit = dispatch(r);
+        times[i] = r->report.times;
+    }
+    run_take_medians(&r->report.times, times, count);
+    free(times);
+    return exit;
+}
+
+static void tell_geometry(const run *r) {
+    const uint32_t *grid = r->report.grid;
+    if (r->report.grid_from != VYRE_NONE) {
+        cli_say(r->cli, "grid %u,%u,%u, inferred from the elements of %s", grid[0], grid[1],
+                grid[2], r->view->decls[r->report.grid_from].name);
+    }
+    if (r->o->iterations.given) {
+        cli_say(r->cli, "%u pass%s, %s", r->report.passes, r->report.passes == 1 ? "" : "es",
+                r->report.converged ? "converged" : "not converged");
+    }
+}
+
+static cli_exit execute(run *r, const char *path) {
+    cli_exit exit = read_options(r);
+    if (exit == CLI_PENDING) {
+        exit = cli_source_program(r->cli, path, &r->program);
+    }
+    if (exit != CLI_PENDING) {
+        return exit;
+    }
+    r->view = vyre_program_get(r->program);
+    cli_exit (*const steps[])(run *) = {make_slots,      run_resolve_outputs, run_read_settings,
+                                        run_read_inputs, open_device,         dispatch_all};
+    for (uint32_t i = 0; i < CLI_COUNT(steps); i++) {
+        exit = steps[i](r);
+        if (exit != CLI_PENDING) {
+            return exit;
+        }
+    }
+    r->done = true;
+    tell_geometry(r);
+    exit = run_tell_races(r);
+    return exit == CLI_PENDING ? run_write_outputs(r) : exit;
+}
+
+static cli_exit run_program(cli_context *cli, const void *given, const cli_list *arguments) {
+    run r = {.cli = cli, .o = given};
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    cli_exit exit = execute(&r, arguments->items[0]);
+    exit = exit == CLI_PENDING ? CLI_OK : exit;
+    if (r.done) {
+        run_tell_numbers(&r);
+    }
+    if (r.o->json) {
+        run_write_json(&r, &text);
+    } else if (exit == CLI_OK && r.o->out.count == 0) {
+        run_summarise(&r, &text);
+    }
+    cli_exit printed = cli_output(cli, &text);
+    finish(&r);
+    return exit == CLI_OK ? printed : exit;
+}
+
+const cli_command cli_run_command = {
+    .name = "run",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .summary = "run a program",
+    .details = "Fills the inputs, runs the program on a device and writes or summarises the "
+               "outputs. Without --grid or --elements the program's own clause decides, else the "
+               "largest returned buffer; the command says which. FILE may be - for standard input.",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .options_size = sizeof(run_options),
+    .run = run_program,
+};

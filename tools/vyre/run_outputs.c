@@ -1,0 +1,196 @@
+/* What a run returned: files, digests, and a line for people. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/digest.h"
+#include "io/file.h"
+#include "io/npy.h"
+#include "run.h"
+
+static const vyre_decl_node *output_node(const run *r, uint32_t slot) {
+    return &r->view->decls[r->output_decls[slot]];
+}
+
+uint64_t run_output_count(const run *r, uint32_t slot) {
+    return r->outputs[slot].size / vyre_type_size((vyre_type)output_node(r, slot)->type);
+}
+
+uint64_t run_output_digest(const run *r, uint32_t slot) {
+    return vyre_digest((vyre_type)output_node(r, slot)->type, r->outputs[slot].data,
+                       run_output_count(r, slot));
+}
+
+/* Files */
+
+static bool is_output(vyre_role role) {
+    return role == VYRE_INOUT || role == VYRE_OUT;
+}
+
+static cli_exit resolve_output(run *r, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || !equals[1]) {
+        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "write --out BUF=FILE.npy",
+                        "--out \"%s\" names no file", text);
+    }
+    char name[VYRE_LIMIT_NAME + 1];
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        if (strcmp(output_node(r, i)->name, name) != 0) {
+            continue;
+        }
+        if (r->files[i]) {
+            return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "give it once",
+                            "output %s is given twice", name);
+        }
+        r->files[i] = equals + 1;
+        if (strcmp(r->files[i], "-") == 0 && (r->o->json || isatty(STDOUT_FILENO))) {
+            return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "write to a file or a pipe",
+                            "--out %s=- writes raw bytes, which do not go with %s", name,
+                            r->o->json ? "--json" : "a terminal");
+        }
+        return CLI_PENDING;
+    }
+    return run_unknown(r, "output", name, is_output);
+}
+
+/* A run may take long; that its result has no place to go is better told before. */
+static cli_exit check_folder(run *r, const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (strcmp(path, "-") == 0 || access(path, W_OK) == 0 || access(folder, W_OK) == 0) {
+        return CLI_PENDING;
+    }
+    vyre_diag diag = {0};
+    vyre_fail_errno(&diag, path, "write", errno);
+    return cli_report(r->cli, &diag);
+}
+
+cli_exit run_resolve_outputs(run *r) {
+    cli_exit exit = CLI_PENDING;
+    for (uint32_t i = 0; i < r->o->out.count && exit == CLI_PENDING; i++) {
+        exit = resolve_output(r, r->o->out.items[i]);
+    }
+    for (uint32_t i = 0; i < r->output_count && exit == CLI_PENDING; i++) {
+        exit = r->files[i] ? check_folder(r, r->files[i]) : exit;
+    }
+    return exit;
+}
+
+static bool is_npy(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+static vyre_status stage_output(const run *r, vyre_stage *stage, uint32_t slot, vyre_diag *diag) {
+    const vyre_output *output = &r->outputs[slot];
+    if (is_npy(r->files[slot])) {
+        return vyre_npy_stage(stage, r->files[slot], (vyre_type)output_node(r, slot)->type,
+                              output->data, run_output_count(r, slot), diag);
+    }
+    vyre_status status = vyre_stage_open(stage, r->files[slot], diag);
+    return status == VYRE_OK ? vyre_stage_write(stage, output->data, output->size, diag) : status;
+}
+
+cli_exit run_write_outputs(run *r) {
+    vyre_diag diag = {0};
+    vyre_stage stage;
+    vyre_status status = VYRE_OK;
+    vyre_stage_init(&stage, NULL);
+    for (uint32_t i = 0; i < r->output_count && status == VYRE_OK; i++) {
+        status = r->files[i] ? stage_output(r, &stage, i, &diag) : VYRE_OK;
+    }
+    if (status == VYRE_OK) {
+        status = vyre_stage_commit(&stage, &diag);
+    }
+    vyre_stage_finish(&stage);
+    return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
+}
+
+/* Summary */
+
+enum { SHOWN = 8, SHOWN_WIDTH = 60 }; /* values and columns of them */
+
+/* A number that orders elements of a type as their values, and whether the element is a NaN. */
+static uint64_t order_key(vyre_type type, const void *element, bool *out_nan) {
+    uint32_t size = vyre_type_size(type);
+    uint64_t bits = 0, sign = UINT64_C(1) << (8 * size - 1);
+    memcpy(&bits, element, size);
+    *out_nan = false;
+    if (vyre_type_is_float(type)) {
+        uint64_t infinity = type == VYRE_F64    ? UINT64_C(0x7ff) << 52
+                            : type == VYRE_F32  ? UINT64_C(0xff) << 23
+                            : type == VYRE_BF16 ? UINT64_C(0xff) << 7
+                                                : UINT64_C(0x1f) << 10;
+        *out_nan = (bits & (sign - 1)) > infinity;
+        return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
+    }
+    return vyre_type_is_signed(type) ? bits ^ sign : bits;
+}
+
+typedef struct extremes {
+    const char *min, *max;
+    uint64_t min_key, max_key, nan;
+} extremes;
+
+static extremes find_extremes(vyre_type type, const char *data, uint64_t count) {
+    extremes e = {0};
+    uint32_t size = vyre_type_size(type);
+    for (uint64_t i = 0; i < count; i++) {
+        const char *element = data + i * size;
+        bool nan;
+        uint64_t key = order_key(type, element, &nan);
+        e.nan += nan;
+        if (!nan && (!e.min || key < e.min_key)) {
+            e.min = element;
+            e.min_key = key;
+        }
+        if (!nan && (!e.max || key > e.max_key)) {
+            e.max = element;
+            e.max_key = key;
+        }
+    }
+    return e;
+}
+
+static void put_value(vyre_text *text, const char *before, vyre_type type, const char *element) {
+    char value[VYRE_VALUE_TEXT];
+    vyre_value_format(type, element, value);
+    vyre_text_printf(text, "%s%s", before, value);
+}
+
+/* The first values, as many as fit. */
+static void put_first(vyre_text *text, vyre_type type, const char *data, uint64_t count) {
+    size_t begin = text->length;
+    uint64_t k = 0;
+    for (; k < count && k < SHOWN && text->length - begin < SHOWN_WIDTH; k++) {
+        put_value(text, k ? " " : " = ", type, data + k * vyre_type_size(type));
+    }
+    vyre_text_puts(text, k < count ? " ..." : "");
+}
+
+void run_summarise(const run *r, vyre_text *text) {
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        vyre_type type = (vyre_type)output_node(r, i)->type;
+        const char *data = r->outputs[i].data;
+        uint64_t count = run_output_count(r, i);
+        vyre_text_printf(text, "%s : %s[%" PRIu64 "]", output_node(r, i)->name,
+                         vyre_type_name(type), count);
+        put_first(text, type, data, count);
+        extremes e = find_extremes(type, data, count);
+        vyre_text_puts(text, "  (");
+        if (e.min && count > 1) {
+            put_value(text, "min ", type, e.min);
+            put_value(text, ", max ", type, e.max);
+            vyre_text_puts(text, ", ");
+        }
+        if (e.nan) {
+            vyre_text_printf(text, "%" PRIu64 " NaN, ", e.nan);
+        }
+        vyre_text_printf(text, "xxh3 %016" PRIx64 ")\n", run_output_digest(r, i));
+    }
+}

@@ -1,0 +1,222 @@
+/* What happened in a run: races, numbers, times, JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "run.h"
+
+typedef struct field {
+    const char *name;
+    size_t offset;
+} field;
+
+#define STAT(name)                                                                                 \
+    { #name, offsetof(vyre_dispatch_stats, name) }
+static const field stats_fields[] = {STAT(launches),    STAT(host_waits),       STAT(bytes_in),
+                                     STAT(bytes_out),   STAT(carried_bytes),    STAT(segments),
+                                     STAT(sync_points), STAT(skipped_launches), STAT(steps)};
+#define TIME(name)                                                                                 \
+    { #name, offsetof(vyre_dispatch_times, name) }
+static const field time_fields[] = {TIME(compile), TIME(alloc),    TIME(upload),
+                                    TIME(run),     TIME(download), TIME(total),
+                                    TIME(device),  TIME(enqueue),  TIME(wait)};
+
+static uint64_t *value_of(void *base, const field *f) {
+    return (uint64_t *)(void *)((char *)base + f->offset);
+}
+
+static uint64_t read_of(const void *base, const field *f) {
+    uint64_t value;
+    memcpy(&value, (const char *)base + f->offset, sizeof value);
+    return value;
+}
+
+static int compare_u64(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void run_take_medians(vyre_dispatch_times *times, vyre_dispatch_times *all, uint32_t count) {
+    uint64_t *values = calloc(count, sizeof *values);
+    for (uint32_t f = 0; f < CLI_COUNT(time_fields) && values; f++) {
+        for (uint32_t i = 0; i < count; i++) {
+            values[i] = read_of(&all[i], &time_fields[f]);
+        }
+        qsort(values, count, sizeof *values, compare_u64);
+        uint64_t low = values[(count - 1) / 2], high = values[count / 2];
+        *value_of(times, &time_fields[f]) = low + (high - low) / 2;
+    }
+    free(values);
+}
+
+void run_tell_numbers(const run *r) {
+    for (uint32_t i = 0; r->o->stats && i < CLI_COUNT(stats_fields); i++) {
+        cli_say(r->cli, "%-16s %" PRIu64, stats_fields[i].name,
+                read_of(&r->report.stats, &stats_fields[i]));
+    }
+    for (uint32_t i = 0; r->o->time && i < CLI_COUNT(time_fields); i++) {
+        uint64_t ns = read_of(&r->report.times, &time_fields[i]);
+        cli_say(r->cli, "%-16s %" PRIu64 ".%06" PRIu64 " ms", time_fields[i].name, ns / 1000000,
+                ns % 1000000);
+    }
+}
+
+/* Races */
+
+static void tell_race(run *r, const vyre_race *race, bool fails) {
+    vyre_diag diag = {0}, note = {0};
+    vyre_fail_at(&diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->first),
+                 race->harmless ? "none needed: all write the same value and nobody reads it "
+                                  "before the next barrier"
+                                : "separate the two by a barrier, or make both atomic",
+                 "%srace on %s[%u]: lane %" PRIu64 " %s it here", race->harmless ? "harmless " : "",
+                 r->view->decls[race->decl].name, race->element, race->first_lane,
+                 race->first_writes ? "writes" : "reads");
+    diag.severity = fails ? VYRE_ERROR : VYRE_WARNING;
+    cli_report(r->cli, &diag);
+    vyre_fail_at(&note, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->second),
+                 NULL, "lane %" PRIu64 " %s it here, with no barrier between", race->second_lane,
+                 race->second_writes ? "writes" : "reads");
+    note.severity = VYRE_NOTE;
+    cli_report(r->cli, &note);
+}
+
+cli_exit run_tell_races(run *r) {
+    enum { REPORT, FAIL };
+    if (!r->o->races.given) {
+        return CLI_PENDING;
+    }
+    bool strict = r->o->races.value == FAIL;
+    for (uint32_t i = 0; i < r->report.races_stored; i++) {
+        tell_race(r, &r->races[i], strict && !r->races[i].harmless);
+    }
+    uint64_t harmful = r->report.race_count - r->report.harmless_race_count;
+    cli_say(r->cli, "%" PRIu64 " races, %" PRIu64 " of them harmless%s", r->report.race_count,
+            r->report.harmless_race_count,
+            r->report.race_count > r->report.races_stored ? "; the first are shown" : "");
+    if (!strict || harmful == 0) {
+        return CLI_PENDING;
+    }
+    return cli_fail(r->cli, VYRE_CHECK_FAILED, NULL,
+                    "the result may depend on the order of the lanes");
+}
+
+/* JSON */
+
+static vyre_status last_error(const cli_context *cli) {
+    for (uint32_t i = cli->diags.count; i-- > 0;) {
+        if (cli->diags.items[i].severity == VYRE_ERROR) {
+            return cli->diags.items[i].status;
+        }
+    }
+    return VYRE_OK;
+}
+
+static void put_fields(vyre_json_writer *json, const char *key, const void *base,
+                       const field *fields, uint32_t count) {
+    vyre_json_key(json, key);
+    vyre_json_begin_object(json);
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_json_key(json, fields[i].name);
+        vyre_json_put_u64(json, read_of(base, &fields[i]));
+    }
+    vyre_json_end_object(json);
+}
+
+static void put_outputs(vyre_json_writer *json, const run *r) {
+    vyre_json_key(json, "outputs");
+    vyre_json_begin_array(json);
+    for (uint32_t i = 0; r->done && i < r->output_count; i++) {
+        const vyre_decl_node *node = &r->view->decls[r->output_decls[i]];
+        char digest[20];
+        snprintf(digest, sizeof digest, "%016" PRIx64, run_output_digest(r, i));
+        vyre_json_begin_object(json);
+        vyre_json_key(json, "name");
+        vyre_json_put_string(json, node->name);
+        vyre_json_key(json, "type");
+        vyre_json_put_string(json, vyre_type_name((vyre_type)node->type));
+        vyre_json_key(json, "count");
+        vyre_json_put_u64(json, run_output_count(r, i));
+        vyre_json_key(json, "xxh3");
+        vyre_json_put_string(json, digest);
+        vyre_json_key(json, "file");
+        if (r->files[i]) {
+            vyre_json_put_string(json, r->files[i]);
+        } else {
+            vyre_json_put_null(json);
+        }
+        vyre_json_end_object(json);
+    }
+    vyre_json_end_array(json);
+}
+
+static void put_access(vyre_json_writer *json, const run *r, const char *key, vyre_stmt stmt,
+                       uint64_t lane, bool writes) {
+    vyre_place place = vyre_program_stmt_place(r->program, stmt);
+    vyre_json_key(json, key);
+    vyre_json_begin_object(json);
+    vyre_json_key(json, "line");
+    vyre_json_put_u64(json, place.line);
+    vyre_json_key(json, "col");
+    vyre_json_put_u64(json, place.col);
+    vyre_json_key(json, "lane");
+    vyre_json_put_u64(json, lane);
+    vyre_json_key(json, "writes");
+    vyre_json_put_bool(json, writes);
+    vyre_json_end_object(json);
+}
+
+static void put_races(vyre_json_writer *json, const run *r) {
+    vyre_json_key(json, "races");
+    vyre_json_begin_array(json);
+    for (uint32_t i = 0; r->done && i < r->report.races_stored; i++) {
+        const vyre_race *race = &r->races[i];
+        vyre_json_begin_object(json);
+        vyre_json_key(json, "buffer");
+        vyre_json_put_string(json, r->view->decls[race->decl].name);
+        vyre_json_key(json, "element");
+        vyre_json_put_u64(json, race->element);
+        vyre_json_key(json, "harmless");
+        vyre_json_put_bool(json, race->harmless);
+        put_access(json, r, "first", race->first, race->first_lane, race->first_writes);
+        put_access(json, r, "second", race->second, race->second_lane, race->second_writes);
+        vyre_json_end_object(json);
+    }
+    vyre_json_end_array(json);
+}
+
+void run_write_json(const run *r, vyre_text *text) {
+    vyre_json_writer writer, *json = &writer;
+    vyre_json_writer_init(json, text);
+    vyre_json_begin_object(json);
+    vyre_json_key(json, "schema");
+    vyre_json_put_u64(json, 1);
+    vyre_json_key(json, "status");
+    vyre_json_put_string(json, vyre_status_name(last_error(r->cli)));
+    vyre_json_key(json, "backend");
+    if (r->device) {
+        vyre_json_put_string(json, vyre_device_describe(r->device)->backend);
+    } else {
+        vyre_json_put_null(json);
+    }
+    vyre_json_key(json, "split");
+    vyre_json_put_bool(json, r->report.was_split);
+    vyre_json_key(json, "grid");
+    vyre_json_begin_array(json);
+    for (uint32_t i = 0; i < 3; i++) {
+        vyre_json_put_u64(json, r->report.grid[i]);
+    }
+    vyre_json_end_array(json);
+    vyre_json_key(json, "passes");
+    vyre_json_put_u64(json, r->report.passes);
+    vyre_json_key(json, "converged");
+    vyre_json_put_bool(json, r->report.converged);
+    put_outputs(json, r);
+    put_fields(json, "stats", &r->report.stats, stats_fields, CLI_COUNT(stats_fields));
+    put_fields(json, "time_ns", &r->report.times, time_fields, CLI_COUNT(time_fields));
+    put_races(json, r);
+    cli_write_diagnostics(r->cli, json);
+    vyre_json_end_object(json);
+    vyre_text_puts(text, "\n");
+}

@@ -1,0 +1,80 @@
+/* Reading programs and other texts, and writing results to standard output. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "cli.h"
+#include "io/file.h"
+
+bool cli_write_text(void *text, const char *bytes, size_t length) {
+    vyre_text_append(text, bytes, length);
+    return !((vyre_text *)text)->failed;
+}
+
+cli_exit cli_output(cli_context *cli, vyre_text *text) {
+    cli_exit exit = CLI_OK;
+    vyre_diag diag = {0};
+    if (vyre_text_status(text, "the output", &diag) != VYRE_OK) {
+        exit = cli_report(cli, &diag);
+    } else if (fwrite(vyre_text_string(text), 1, text->length, stdout) != text->length ||
+               fflush(stdout) != 0) {
+        vyre_fail_errno(&diag, "standard output", "write", errno);
+        exit = cli_report(cli, &diag);
+    }
+    vyre_text_finish(text);
+    return exit;
+}
+
+const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *out_exit) {
+    vyre_diag diag = {0};
+    vyre_bytes bytes;
+    if (vyre_file_read(path, VYRE_LIMIT_SOURCE_BYTES, NULL, &bytes, &diag) != VYRE_OK) {
+        *out_exit = cli_report(cli, &diag);
+        return NULL;
+    }
+    cli_source *grown = realloc(cli->sources, (cli->source_count + 1) * sizeof *grown);
+    char *name = strdup(strcmp(path, "-") == 0 ? "stdin" : path);
+    cli->sources = grown ? grown : cli->sources;
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    vyre_text_append(&text, (const char *)bytes.data, bytes.size);
+    vyre_bytes_finish(&bytes);
+    if (!grown || !name || text.failed) {
+        free(name);
+        vyre_text_finish(&text);
+        *out_exit = cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory for %s", path);
+        return NULL;
+    }
+    cli_source *source = &grown[cli->source_count++];
+    source->path = name;
+    source->text = text;
+    vyre_diag_copy(source->shown, sizeof source->shown, name);
+    return source;
+}
+
+cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program) {
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = cli_source_read(cli, path, &exit);
+    if (!source) {
+        return exit;
+    }
+    uint32_t first = cli->diags.count;
+    vyre_parse_options options = {.file = source->path};
+    vyre_program *program = NULL;
+    vyre_status status = vyre_parse(vyre_text_string(&source->text), source->text.length, &options,
+                                    NULL, &program, &cli->diags);
+    if (status == VYRE_OK) {
+        status = vyre_check(program, NULL, &cli->diags);
+    }
+    cli_report_from(cli, first);
+    if (status == VYRE_OK) {
+        *out_program = program;
+        return CLI_PENDING;
+    }
+    vyre_program_release(program);
+    if (cli->diags.count == first) {
+        return cli_fail(cli, status, NULL, "%s: %s", source->path, vyre_status_name(status));
+    }
+    return status == VYRE_LIMIT ? CLI_REJECTED : cli_exit_of(status);
+}
