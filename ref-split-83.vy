@@ -1,9 +1,0 @@
-// seed 83: a segment is refused: V010 not all lanes of the workgroup come to this barrier together
-program p workgroup(1) grid(1, 1) {
-    for (i_21 in 0 .. 0 step 1) {
-        for (i_23 in i_21 .. 0 step 1) {
-            barrier;
-        }
-        grid_sync;
-    }
-}
