@@ -8,7 +8,7 @@
 static void split(void *user) {
     vyre_diag diag = {0};
     vyre_module *module = NULL;
-    if (vyre_split(user, NULL, &module, &diag) != VYRE_OK) {
+    if (vyre_split(user, NULL, NULL, &module, &diag) != VYRE_OK) {
         fprintf(stderr, "splitting fails: %s\n", diag.message);
         exit(1);
     }

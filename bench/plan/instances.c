@@ -13,7 +13,7 @@ uint64_t random_next(uint64_t *state) {
 }
 
 uint64_t random_below(uint64_t *state, uint64_t bound) {
-    return random_next(state) % bound;
+    return bound ? random_next(state) % bound : 0;
 }
 
 const char *const shape_names[4] = {"chains", "layered", "series-parallel", "power-law"};
@@ -70,7 +70,7 @@ instance make_shape(shape kind, uint32_t waves, uint32_t deps_per_wave, uint64_t
     size_t wanted = (size_t)waves * deps_per_wave;
     instance made = make(waves, wanted);
     /* Numbers are shuffled, so that neighbours in the graph are not neighbours in memory. */
-    uint32_t *name = must(malloc(waves * sizeof *name));
+    uint32_t *name = must(calloc(waves, sizeof *name));
     for (uint32_t i = 0; i < waves; i++) {
         uint32_t j = (uint32_t)random_below(&seed, i + 1);
         name[i] = name[j];
@@ -121,7 +121,7 @@ instance make_shape(shape kind, uint32_t waves, uint32_t deps_per_wave, uint64_t
 instance make_line(uint32_t waves, double order_strength, uint64_t seed) {
     instance made = make(waves, waves);
     uint64_t budget = made.set.budget_bytes = 10000;
-    seed = seed * 1000003 + waves * 97 + (uint64_t)(order_strength * 1000);
+    seed = seed * 1000003 + (uint64_t)waves * 97 + (uint64_t)(order_strength * 1000);
     for (uint32_t i = 0; i < waves; i++) {
         set_cost(&made.waves[i], budget / 20 + random_below(&seed, budget / 2 - budget / 20 + 1));
     }

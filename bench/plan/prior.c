@@ -48,7 +48,7 @@ uint32_t prior_plan(const vyre_wave_set *set) {
     size_t m = set->dep_count, groups = 0;
     uint32_t *out = calloc(n + 1, sizeof *out), *in = calloc(n + 1, sizeof *in);
     size_t *offset = calloc((size_t)n + 1, sizeof *offset);
-    uint32_t *target = malloc((m + 1) * sizeof *target);
+    uint32_t *target = calloc(m + 1, sizeof *target);
     if (!out || !in || !offset || !target) {
         exit(1);
     }

@@ -49,7 +49,8 @@ typedef enum vyre_status {
     VYRE_CANCELLED = 12,
     VYRE_DEVICE_LOST = 13,
     VYRE_CHECK_FAILED = 14, /* a check that was asked for failed: races, budget */
-    VYRE_INTERNAL = 15      /* a defect of vyre itself; please report it */
+    VYRE_INTERNAL = 15,     /* a defect of vyre itself; please report it */
+    VYRE_DEVICE_FAILED = 16 /* a call of the driver failed; the device is still there */
 } vyre_status;
 
 /* A short lower-case name such as "out of memory"; never NULL, also for unknown values. */

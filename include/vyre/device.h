@@ -27,13 +27,18 @@ typedef struct vyre_device_info {
     vyre_level level;
     bool allows_split; /* may be given the pieces of a program with grid barriers */
     bool is_oracle;    /* slow and exact; never chosen by "auto" while another is there */
+    bool is_dummy;     /* computes nothing; never chosen by "auto" */
     bool has_f64, has_u64_atomics, has_float_atomics, has_subgroups, has_async_copy;
-    bool reports_device_time;
+    /* What the hardware has of its own; every device runs these programs, some emulate. */
+    bool has_f16, has_bf16, has_tensor_cores, has_indirect_launch;
+    uint32_t native_subgroup; /* lanes; 0: emulated */
+    bool reports_device_time, has_hardware_counters;
     uint32_t max_group_lanes;
     uint32_t max_groups[3];
     uint64_t max_workgroup_bytes;
     uint64_t max_buffer_bytes;
     uint64_t memory_bytes;
+    uint64_t memory_bandwidth; /* bytes per second */
     uint32_t compute_units;
     uint64_t unsupported_exprs[2]; /* bit set by vyre_expr_op: programs with it are refused */
     uint64_t unsupported_stmts;    /* bit set by vyre_stmt_op */
@@ -43,13 +48,22 @@ typedef struct vyre_device_info {
 VYRE_API uint32_t vyre_backend_count(const vyre_registry *registry);
 VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t index);
 
+/* "auto" opens every device that is there and keeps the best: no oracle if it can be helped, then
+ * by what the device can do, how well it tells time, memory bandwidth, rank, and how fast it
+ * opened. A backend must outlive its devices. */
 /* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
  * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". */
 VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                                       const vyre_allocator *allocator, vyre_device **out_device,
                                       vyre_diag *diag);
-/* All buffers and pipelines of the device must be gone. */
+/* All buffers, pipelines and events of the device must be gone. */
 VYRE_API void vyre_device_close(vyre_device *device);
+/* After VYRE_DEVICE_LOST every call on the device says so, until it is opened anew. Buffers and
+ * pipelines do not survive: VYRE_INVALID_ARGUMENT while there are some. On failure the device stays
+ * lost, and reopening may be tried again. Counters go on; a fault:// that has struck is over unless
+ * its mode is "always". */
+VYRE_API bool vyre_device_is_lost(const vyre_device *device);
+VYRE_API vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag);
 VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);
 
 /* Memory on the device, zero at first. Buffers belong to the device that made them; giving one to
@@ -66,6 +80,24 @@ VYRE_API vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const
                                       uint64_t from_offset, uint64_t size, vyre_diag *diag);
 VYRE_API vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size,
                                       vyre_diag *diag);
+
+/* Several ranges at once, in order, of any buffers. All are checked before the first byte moves. */
+typedef struct vyre_write_range {
+    vyre_buffer *buffer;
+    uint64_t offset;
+    const void *data;
+    uint64_t size;
+} vyre_write_range;
+typedef struct vyre_read_range {
+    const vyre_buffer *buffer;
+    uint64_t offset;
+    void *data;
+    uint64_t size;
+} vyre_read_range;
+VYRE_API vyre_status vyre_buffer_write_many(const vyre_write_range *ranges, uint32_t count,
+                                            vyre_diag *diag);
+VYRE_API vyre_status vyre_buffer_read_many(const vyre_read_range *ranges, uint32_t count,
+                                           vyre_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 
 #include "vyre/device.h"
 #include "vyre/race.h"
+#include "vyre/telemetry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,10 +54,12 @@ typedef enum vyre_order {
     VYRE_ORDER_INTERLEAVED
 } vyre_order;
 
-/* Set to nonzero by any thread or signal handler to stop a dispatch soon. */
+/* Set to nonzero by any thread or signal handler to stop a dispatch soon. Threads do it with
+ * vyre_cancel_request. */
 typedef struct vyre_cancel {
     volatile int requested;
 } vyre_cancel;
+VYRE_API void vyre_cancel_request(vyre_cancel *cancel);
 
 typedef struct vyre_dispatch_options {
     const vyre_setting *settings;
@@ -77,6 +80,7 @@ typedef struct vyre_dispatch_options {
     uint64_t max_output_bytes; /* of all outputs together; 0: none */
     uint64_t max_steps;        /* statements, on ref and ref-split; 0: none */
     const vyre_cancel *cancel;
+    vyre_trace *trace; /* collects spans; NULL: none */
     /* ref and ref-split only; an error elsewhere. */
     vyre_order order;
     uint64_t order_seed;
@@ -118,6 +122,91 @@ VYRE_API vyre_status vyre_dispatch(vyre_device *device, const vyre_program *prog
                                    vyre_output *outputs, uint32_t output_count,
                                    const vyre_dispatch_options *options,
                                    vyre_dispatch_report *out_report, vyre_diag *diag);
+
+/* A program made ready for one device: compiled once, dispatched often. Whether it is split shows
+ * only in the report. `split`, `workgroup`, `no_optimize` and `trace` of the options are used. The
+ * program is retained. Dispatches of one pipeline take turns, whatever the number of threads. */
+typedef struct vyre_pipeline vyre_pipeline;
+VYRE_API vyre_status vyre_compile(vyre_device *device, vyre_program *program,
+                                  const vyre_dispatch_options *options,
+                                  vyre_pipeline **out_pipeline, vyre_diag *diag);
+VYRE_API vyre_pipeline *vyre_pipeline_retain(vyre_pipeline *pipeline);
+VYRE_API void vyre_pipeline_release(vyre_pipeline *pipeline);
+/* As vyre_dispatch, with nothing to compile. A `split` or `workgroup` that the pipeline was not
+ * compiled for is refused. */
+VYRE_API vyre_status vyre_pipeline_dispatch(vyre_pipeline *pipeline, const vyre_input *inputs,
+                                            uint32_t input_count, vyre_output *outputs,
+                                            uint32_t output_count,
+                                            const vyre_dispatch_options *options,
+                                            vyre_dispatch_report *out_report, vyre_diag *diag);
+
+/* On buffers that stay on the device: one for each in, inout and out, in declaration order; nothing
+ * is transferred. A buffer may be larger than its declared size; one without a declared size gives
+ * its own. Buffers of another device are refused, and one buffer for two declarations if either is
+ * written. `out` starts as zeros; scratch is the runtime's. max_output_bytes and in_place mean
+ * nothing here. On failure the contents of inout and out are unspecified. */
+VYRE_API vyre_status vyre_dispatch_resident(vyre_pipeline *pipeline, vyre_buffer *const *buffers,
+                                            uint32_t buffer_count,
+                                            const vyre_dispatch_options *options,
+                                            vyre_dispatch_report *out_report, vyre_diag *diag);
+
+/* Resident dispatches in a row: the prefix once, the repeated steps `times` times, then ranges are
+ * read. Every step is checked, and its scratch allocated, before the first one runs. */
+typedef struct vyre_sequence_step {
+    vyre_pipeline *pipeline;
+    vyre_buffer *const *buffers;
+    uint32_t buffer_count;
+    const vyre_dispatch_options *options; /* may be NULL */
+} vyre_sequence_step;
+
+typedef struct vyre_sequence {
+    const vyre_sequence_step *prefix, *repeated;
+    uint32_t prefix_count, repeated_count, times;
+    const vyre_read_range *reads;
+    uint32_t read_count;
+} vyre_sequence;
+
+/* Sums over all dispatches; times.total is wall time. A time that one of them does not know is not
+ * known of the whole (0). */
+typedef struct vyre_sequence_report {
+    uint64_t dispatches, passes;
+    vyre_dispatch_stats stats;
+    vyre_dispatch_times times;
+} vyre_sequence_report;
+
+VYRE_API vyre_status vyre_sequence_run(const vyre_sequence *sequence,
+                                       vyre_sequence_report *out_report, vyre_diag *diag);
+
+/* Asynchronous forms. Each device has one queue, which its own thread works off in order. The
+ * options are copied; everything else that is given, and what the options point to, must stay valid
+ * and untouched until the event is done. What the dispatch reports comes from vyre_event_wait.
+ * options.cancel must be NULL: vyre_event_cancel takes its place. */
+typedef struct vyre_event vyre_event;
+VYRE_API vyre_status vyre_dispatch_async(vyre_device *device, const vyre_program *program,
+                                         const vyre_input *inputs, uint32_t input_count,
+                                         vyre_output *outputs, uint32_t output_count,
+                                         const vyre_dispatch_options *options,
+                                         vyre_event **out_event, vyre_diag *diag);
+VYRE_API vyre_status vyre_pipeline_dispatch_async(vyre_pipeline *pipeline, const vyre_input *inputs,
+                                                  uint32_t input_count, vyre_output *outputs,
+                                                  uint32_t output_count,
+                                                  const vyre_dispatch_options *options,
+                                                  vyre_event **out_event, vyre_diag *diag);
+VYRE_API vyre_status vyre_dispatch_resident_async(vyre_pipeline *pipeline,
+                                                  vyre_buffer *const *buffers,
+                                                  uint32_t buffer_count,
+                                                  const vyre_dispatch_options *options,
+                                                  vyre_event **out_event, vyre_diag *diag);
+/* Waits until the dispatch is done and gives its status; may be called again. */
+VYRE_API vyre_status vyre_event_wait(vyre_event *event, vyre_dispatch_report *out_report,
+                                     vyre_diag *diag);
+/* Whether it is done; does not wait. */
+VYRE_API bool vyre_event_poll(vyre_event *event);
+/* Stops it soon if it runs, at once if it is still queued; it is then done with VYRE_CANCELLED,
+ * unless it was already done. */
+VYRE_API void vyre_event_cancel(vyre_event *event);
+/* Waits until it is done, since its memory is in use until then. */
+VYRE_API void vyre_event_release(vyre_event *event);
 
 /* The number of elements of each declaration and the grid, as a dispatch with these inputs would
  * have them. counts has room for every declaration of the program; non-memory gets 0. An input of

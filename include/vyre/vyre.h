@@ -13,6 +13,7 @@
 #include "vyre/plan.h"
 #include "vyre/race.h"
 #include "vyre/split.h"
+#include "vyre/telemetry.h"
 #include "vyre/text.h"
 #include "vyre/type.h"
 

@@ -43,11 +43,11 @@ enum { CONST_WEIGHT = 4096 };
 
 bool vyre_checker_constant(const vyre_checker *c, vyre_expr root, int64_t *out) {
     uint64_t stack[2 * VYRE_BUILDER_EXPR_DEPTH + 2];
+    uint64_t bits = 0;
     uint32_t top = 0;
     const vyre_type type = (vyre_type)c->p->exprs[root].type;
     for (vyre_expr i = vyre_tree_begin(c->p, root); i <= root; i++) {
         const vyre_expr_node *node = &c->p->exprs[i];
-        uint64_t bits = 0;
         if (node->op == VYRE_EXPR_LITERAL) {
             bits = node->u.bits;
         } else if (node->op == VYRE_EXPR_REF && c->p->decls[node->ref].role == VYRE_CONST &&
@@ -62,7 +62,7 @@ bool vyre_checker_constant(const vyre_checker *c, vyre_expr root, int64_t *out) 
         }
         stack[top++] = bits;
     }
-    *out = type == VYRE_I32 ? (int32_t)stack[0] : (int64_t)stack[0];
+    *out = type == VYRE_I32 ? (int32_t)bits : (int64_t)bits;
     return vyre_type_is_integer(type) && (type != VYRE_U64 || *out >= 0);
 }
 

@@ -29,8 +29,9 @@ static vyre_place condition_place(const vyre_checker *c, const vyre_shapes *shap
 static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
                             const vyre_cause *cause, vyre_shape_kind scope, char *out) {
     const vyre_program_view *p = c->p;
-    const vyre_expr_node *origin = cause->origin == VYRE_NONE ? NULL : &p->exprs[cause->origin];
-    const char *name = origin && origin->op == VYRE_EXPR_LOAD ? p->decls[origin->ref].name : "";
+    /* Not looked at when there is no origin. */
+    const vyre_expr_node *origin = &p->exprs[cause->origin == VYRE_NONE ? 0 : cause->origin];
+    const char *name = origin->op == VYRE_EXPR_LOAD ? p->decls[origin->ref].name : "";
     switch (cause->origin_kind) {
     case VYRE_ORIGIN_VAR:
         (void)snprintf(out, PHRASE, "depends on `%s`", p->vars[cause->origin_var].name);
@@ -222,7 +223,7 @@ static void check_opaques(vyre_checker *c, const vyre_effect_map *effects) {
         return;
     }
     vyre_effect_sets sets = {
-        .reads = bits, .writes = bits + words, .atomics = bits + words * 2, .words = words};
+        .reads = bits, .writes = bits + words, .atomics = bits + (size_t)words * 2, .words = words};
     for (vyre_fn fn = 0; fn < c->p->fn_count; fn++) {
         if (c->p->fns[fn].opaque) {
             check_opaque(c, effects, fn, &sets);

@@ -196,15 +196,14 @@ static void begin_transfer(stmt_walk *w, vyre_stmt at) {
         return;
     }
     const uint32_t number = vyre_intern_add(&w->tags, tag, strlen(tag));
-    if (number == VYRE_INTERN_NONE) {
-        c->failed = true;
-    } else if (number != w->transfers.count) {
+    if (number < w->transfers.count) {
         vyre_checker_error(c, "V263", vyre_checker_at(c, at), "give each copy a tag of its own",
                            "the tag \"%s\" is used twice", tag);
         vyre_checker_note(c, vyre_checker_at(c, w->transfers.data[number].begin),
                           "it begins here first");
         w->transfers.data[number].again++;
-    } else if (!vyre_vec_push(&c->allocator, &w->transfers,
+    } else if (number == VYRE_INTERN_NONE ||
+               !vyre_vec_push(&c->allocator, &w->transfers,
                               (transfer){.begin = at, .list = top_list(w)->number})) {
         c->failed = true;
     }

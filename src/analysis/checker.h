@@ -61,13 +61,13 @@ void vyre_check_index(vyre_checker *c, vyre_decl decl, vyre_expr index);
 /* check_stmts.c: all bodies. */
 void vyre_check_bodies(vyre_checker *c);
 /* check_access.c: what single statements do with memory, functions and lanes. */
-void vyre_check_store(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_atomic(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_subgroup(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_call(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_async(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_collective(vyre_checker *c, vyre_stmt stmt);
-void vyre_check_indirect(vyre_checker *c, vyre_stmt stmt);
+void vyre_check_store(vyre_checker *c, vyre_stmt at);
+void vyre_check_atomic(vyre_checker *c, vyre_stmt at);
+void vyre_check_subgroup(vyre_checker *c, vyre_stmt at);
+void vyre_check_call(vyre_checker *c, vyre_stmt at);
+void vyre_check_async(vyre_checker *c, vyre_stmt at);
+void vyre_check_collective(vyre_checker *c, vyre_stmt at);
+void vyre_check_indirect(vyre_checker *c, vyre_stmt at);
 
 /* check_flow.c: call graph, opaque functions, uniformity; only for programs without errors. */
 void vyre_check_calls(vyre_checker *c);

@@ -171,7 +171,7 @@ static vyre_status match_deliveries(vyre_effect_map *e) {
             }
         } else if (node->op == VYRE_STMT_ASYNC_WAIT) {
             const uint32_t tag = vyre_intern_find(&tags, node->text, strlen(node->text));
-            if (tag != VYRE_INTERN_NONE) {
+            if (tag < begin_of.count) {
                 e->deliveries[stmt] = begin_of.data[tag];
             }
         }

@@ -69,10 +69,7 @@ typedef struct walk {
     VYRE_VEC(change) changes;
     VYRE_VEC(outcome) outcomes;
     VYRE_VEC(loop_var) loop_vars;
-    /* assigned[first_assigned[loop] .. first_assigned[loop + 1]): per statement */
-    uint32_t *first_assigned;
-    vyre_var *assigned;
-    uint32_t assigned_count;
+    shape_assigned assigned;
     uint32_t control;
     bool live;
     bool failed; /* out of memory */
@@ -311,8 +308,8 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
     const vyre_stmt at = w->s->steps.data[step].stmt;
     const uint32_t first = w->loop_vars.count;
     const uint32_t leaving = add_join(w, VYRE_NONE, VYRE_NONE);
-    for (uint32_t i = w->first_assigned[at]; i < w->first_assigned[at + 1] && !w->failed; i++) {
-        const vyre_var var = w->assigned[i];
+    for (uint32_t i = w->assigned.first[at]; i < w->assigned.first[at + 1] && !w->failed; i++) {
+        const vyre_var var = w->assigned.vars[i];
         loop_var v = {.var = var,
                       .before = w->current[var],
                       .head = add_join(w, var, VYRE_NONE),
@@ -584,92 +581,6 @@ static void walk_program(walk *w) {
     }
 }
 
-/* Which variables are assigned in which loop, for all bodies of the program. A variable is listed
- * for each loop between its binding and the assignment. Once an assignment is listed for a loop it
- * is listed for the loops around it too, so each climb stops at the first loop already met: linear
- * in the pairs. `climb` calls `found` (pairs counted, then stored) with the loop. */
-typedef struct scan {
-    walk *w;
-    VYRE_VEC(vyre_stmt) loops; /* open */
-    uint32_t *binding;         /* per variable: loops open at its binding */
-    vyre_stmt *listed;         /* per variable: innermost loop listed last, or VYRE_NONE */
-    uint32_t *next;            /* per loop statement: where its next variable goes; NULL: count */
-} scan;
-
-static void climb(scan *c, vyre_var var) {
-    const vyre_program_view *p = c->w->p;
-    for (uint32_t i = c->loops.count; i-- > c->binding[var];) {
-        const vyre_stmt loop = c->loops.data[i];
-        const vyre_stmt last = c->listed[var];
-        if (last != VYRE_NONE && last >= loop && last < p->stmts[loop].match) {
-            break;
-        }
-        if (c->next) {
-            c->w->assigned[c->next[loop]++] = var;
-        } else {
-            c->w->first_assigned[loop + 1]++;
-        }
-    }
-    if (c->loops.count > c->binding[var]) {
-        c->listed[var] = c->loops.data[c->loops.count - 1];
-    }
-}
-
-static bool scan_assignments(scan *c) {
-    const vyre_program_view *p = c->w->p;
-    for (vyre_var var = 0; var < p->var_count; var++) {
-        c->listed[var] = VYRE_NONE;
-        c->binding[var] = 0;
-    }
-    for (vyre_stmt at = 0; at < p->stmt_count; at++) {
-        const vyre_stmt_node *stmt = &p->stmts[at];
-        if (stmt->op == VYRE_STMT_ASSIGN) {
-            climb(c, stmt->var);
-        } else if (stmt->op == VYRE_STMT_FOR || stmt->op == VYRE_STMT_WHILE) {
-            if (!vyre_vec_push(c->w->a, &c->loops, at)) {
-                return false;
-            }
-        } else if (stmt->op == VYRE_STMT_END && c->loops.count != 0 &&
-                   c->loops.data[c->loops.count - 1] == stmt->match) {
-            c->loops.count--;
-        }
-        if (stmt->var != VYRE_NONE && stmt->op != VYRE_STMT_ASSIGN) {
-            c->binding[stmt->var] = c->loops.count;
-        }
-    }
-    return true;
-}
-
-static bool find_assigned(walk *w) {
-    const uint32_t stmts = w->p->stmt_count, vars = w->p->var_count;
-    scan c = {.w = w};
-    c.binding = vyre_alloc(w->a, vars, sizeof *c.binding);
-    c.listed = vyre_alloc(w->a, vars, sizeof *c.listed);
-    w->first_assigned = vyre_alloc_zeroed(w->a, (size_t)stmts + 1, sizeof *w->first_assigned);
-    bool ok = c.binding && c.listed && w->first_assigned && scan_assignments(&c);
-    if (ok) {
-        for (vyre_stmt at = 0; at < stmts; at++) {
-            w->first_assigned[at + 1] += w->first_assigned[at];
-        }
-        w->assigned_count = w->first_assigned[stmts];
-        w->assigned = vyre_alloc(w->a, w->assigned_count, sizeof *w->assigned);
-        c.next = vyre_alloc(w->a, (size_t)stmts + 1, sizeof *c.next);
-        ok = w->assigned && c.next;
-    }
-    if (ok) {
-        for (vyre_stmt at = 0; at <= stmts; at++) {
-            c.next[at] = w->first_assigned[at];
-        }
-        c.loops.count = 0;
-        ok = scan_assignments(&c);
-    }
-    vyre_vec_free(w->a, &c.loops);
-    vyre_free(w->a, c.binding, vars, sizeof *c.binding);
-    vyre_free(w->a, c.listed, vars, sizeof *c.listed);
-    vyre_free(w->a, c.next, (size_t)stmts + 1, sizeof *c.next);
-    return ok;
-}
-
 vyre_status vyre_shapes_build(vyre_shapes *s) {
     const vyre_allocator *a = &s->allocator;
     const uint32_t vars = s->program->var_count;
@@ -678,7 +589,8 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     w.bound = vyre_alloc_zeroed(a, vars, sizeof *w.bound);
     w.mark = vyre_alloc_zeroed(a, vars, sizeof *w.mark);
     w.other = vyre_alloc_zeroed(a, vars, sizeof *w.other);
-    w.failed = !w.current || !w.bound || !w.mark || !w.other || !find_assigned(&w);
+    w.failed = !w.current || !w.bound || !w.mark || !w.other ||
+               !vyre_shapes_find_assigned(s->program, a, &w.assigned);
     if (!w.failed) {
         walk_program(&w);
     }
@@ -686,8 +598,7 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     vyre_free(a, w.bound, vars, sizeof *w.bound);
     vyre_free(a, w.mark, vars, sizeof *w.mark);
     vyre_free(a, w.other, vars, sizeof *w.other);
-    vyre_free(a, w.assigned, w.assigned_count, sizeof *w.assigned);
-    vyre_free(a, w.first_assigned, (size_t)s->program->stmt_count + 1, sizeof *w.first_assigned);
+    vyre_shapes_free_assigned(s->program, a, &w.assigned);
     vyre_vec_free(a, &w.frames);
     vyre_vec_free(a, &w.changes);
     vyre_vec_free(a, &w.outcomes);

@@ -19,6 +19,7 @@ const char *vyre_status_name(vyre_status status) {
         [VYRE_DEVICE_LOST] = "device lost",
         [VYRE_CHECK_FAILED] = "check failed",
         [VYRE_INTERNAL] = "internal error",
+        [VYRE_DEVICE_FAILED] = "device failed",
     };
     size_t count = sizeof names / sizeof names[0];
     return (size_t)status < count ? names[status] : "unknown status";

@@ -301,13 +301,13 @@ bool vyre_fold(const vyre_program_view *p, vyre_expr expr, const uint64_t *opera
 
 /* Evaluates a range of expressions in order. Consts inside are resolved by a stack of ranges. */
 bool vyre_fold_const(const vyre_program_view *p, vyre_decl decl, uint64_t *out) {
-    enum { STACK = 512 };
+    enum { STACK = 512, MOST_STEPS = 1 << 16 }; /* consts of consts may double at each level */
     struct frame {
         vyre_decl decl;
         vyre_expr at;
     } frames[VYRE_FOLD_DEPTH];
     uint64_t stack[STACK]; /* operands not yet used: the expressions are in postfix order */
-    uint32_t depth = 0, top = 0;
+    uint32_t depth = 0, top = 0, steps = 0;
     if (decl >= p->decl_count || p->decls[decl].role != VYRE_CONST ||
         p->decls[decl].value == VYRE_NONE) {
         return false;
@@ -324,6 +324,9 @@ bool vyre_fold_const(const vyre_program_view *p, vyre_decl decl, uint64_t *out) 
             continue;
         }
         const vyre_expr_node *e = &p->exprs[f->at];
+        if (++steps > MOST_STEPS) {
+            return false;
+        }
         if (e->op == VYRE_EXPR_REF) {
             const vyre_decl_node *d = &p->decls[e->ref];
             if (d->role != VYRE_CONST || d->value == VYRE_NONE || depth + 1 == VYRE_FOLD_DEPTH) {

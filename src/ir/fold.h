@@ -14,7 +14,8 @@ bool vyre_fold(const vyre_program_view *program, vyre_expr expr, const uint64_t 
                uint64_t *out_bits);
 
 /* The value of a const declaration: its expression over literals and other consts. False when it is
- * not constant, refers to itself, or nests consts deeper than `VYRE_FOLD_DEPTH`. */
+ * not constant, refers to itself, nests consts deeper than `VYRE_FOLD_DEPTH`, or expands to more
+ * than 65,536 operations. */
 enum { VYRE_FOLD_DEPTH = 32 };
 bool vyre_fold_const(const vyre_program_view *program, vyre_decl decl, uint64_t *out_bits);
 

@@ -4,10 +4,17 @@
  *    between and the condition reads memory that may be written.
  *  - A block with one predecessor that jumps to it without a barrier is appended to it; also with a
  *    barrier, if it only computes private values from private values: those do not care.
- * Linear: each rule removes a block or an edge into a deciding block. */
+ *  - A barrier between two such blocks is dropped if no lane can tell: nothing that is written on
+ * one side is used on the other (private arrays are each lane's own). If only workgroup memory is,
+ * a workgroup barrier stays. Launches are barriers, so only the two blocks matter, and no proof of
+ *    uniformity rests on the dropped one: it could only concern memory written on one side.
+ * Linear in blocks times declarations: each rule removes a block or an edge into a deciding block.
+ */
 #include "pass/blocks.h"
 
 #include <string.h>
+
+#include "base/mutant.h"
 
 typedef struct open_list {
     vyre_stmt opener;
@@ -22,14 +29,16 @@ typedef struct maker {
     vyre_blocks *out;
     bool *lifted;  /* per statement: a lifted opener */
     bool *written; /* per declaration: some statement may write it */
+    bool keep_barriers;
+    uint64_t *reads, *writes; /* sets of declarations, a row of set_words per block */
+    uint64_t *workgroup;      /* the set of workgroup memory */
+    uint32_t set_words;
+    bool *traps; /* per block */
     VYRE_VEC(open_list) open;
     uint32_t current;
+    uint32_t depth; /* lifted loops that are open */
     bool failed;
 } maker;
-
-static bool is_sync(uint8_t op) {
-    return op == VYRE_STMT_GRID_SYNC;
-}
 
 /* Marks the openers around a statement, from the inside, until one that is marked already or `stop`
  * (VYRE_NONE: to the outermost). */
@@ -52,7 +61,7 @@ static bool find_lifted(maker *m) {
                 ok = vyre_vec_push(m->a, &around, s);
             } else if (scope == VYRE_SCOPE_END) {
                 around.count--;
-            } else if (round == 0 && is_sync(n->op)) {
+            } else if (round == 0 && vyre_waits_for_grid(n->op)) {
                 lift(m, around.data, around.count, VYRE_NONE);
             } else if (round == 1 && (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) &&
                        m->lifted[n->match]) {
@@ -71,14 +80,15 @@ static void find_written(maker *m) {
         const vyre_stmt_node *n = &p->stmts[s];
         if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
             m->written[n->decl] = true;
-        } else if (n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE) {
+        } else if (n->decl2 != VYRE_NONE) { /* async copies, collectives */
             m->written[n->decl2] = true;
         }
     }
 }
 
 static uint32_t add_block(maker *m) {
-    vyre_block block = {.first = VYRE_NONE,
+    vyre_block block = {.depth = m->depth,
+                        .first = VYRE_NONE,
                         .last = VYRE_NONE,
                         .exit = VYRE_EXIT_END,
                         .condition = VYRE_NONE,
@@ -141,8 +151,9 @@ static void open_construct(maker *m, vyre_stmt s) {
         branch(m, s, then, entry.arm);
         m->current = then;
     } else if (n->op == VYRE_STMT_FOR || n->op == VYRE_STMT_WHILE) {
-        uint32_t head = add_block(m), body = add_block(m);
         entry.join = add_block(m);
+        m->depth++;
+        uint32_t head = add_block(m), body = add_block(m);
         if (n->op == VYRE_STMT_FOR) {
             m->out->loop_of[s] = m->out->loops.count;
             m->failed |= !vyre_vec_push(m->a, &m->out->loops, s);
@@ -173,6 +184,7 @@ static void close_construct(maker *m) {
         jump(m, top.join, VYRE_NONE);
         m->current = top.join;
     } else if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
+        m->depth--;
         jump(m, top.arm, VYRE_NONE);
         m->current = top.join;
     }
@@ -198,7 +210,7 @@ static void walk(maker *m) {
         vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool leaves =
             (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && m->lifted[n->match];
-        if (is_sync(n->op)) {
+        if (vyre_waits_for_grid(n->op)) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
@@ -290,11 +302,17 @@ static uint32_t skip_empty(const vyre_blocks *out, uint32_t to) {
     return to;
 }
 
+/* A collective is done between its two blocks: nothing moves across it. */
+static bool has_collective(const maker *m, const vyre_block *b) {
+    return b->sync != VYRE_NONE && m->p->stmts[b->sync].op != VYRE_STMT_GRID_SYNC;
+}
+
 /* Takes over the exit of the block behind, if that is all it has. */
 static bool take_exit(const maker *m, vyre_block *b) {
     const vyre_block *behind = &m->out->list.data[b->next];
-    if (b->exit != VYRE_EXIT_NEXT || behind == b || behind->first != VYRE_NONE ||
-        behind->exit == VYRE_EXIT_NEXT || (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
+    if (b->exit != VYRE_EXIT_NEXT || behind == b || has_collective(m, b) ||
+        behind->first != VYRE_NONE || behind->exit == VYRE_EXIT_NEXT ||
+        (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
         (b->sync != VYRE_NONE && !is_private(m, behind))) {
         return false;
     }
@@ -306,21 +324,116 @@ static bool take_exit(const maker *m, vyre_block *b) {
     return true;
 }
 
-/* Appends the block behind, if nothing else leads there. */
-static bool absorb(const maker *m, vyre_block *b) {
-    vyre_block *behind = b->exit == VYRE_EXIT_NEXT ? &m->out->list.data[b->next] : b;
-    if (behind == b || behind->preds != 1 ||
-        (b->sync != VYRE_NONE && (behind->sync != VYRE_NONE || !is_private(m, behind)))) {
+static void note(uint64_t *sets, const maker *m, uint32_t block, vyre_decl decl) {
+    if (decl != VYRE_NONE && m->p->decls[decl].role != VYRE_PRIVATE) {
+        sets[(size_t)block * m->set_words + decl / 64] |= UINT64_C(1) << (decl % 64);
+    }
+}
+
+static void note_exprs(const maker *m, uint32_t block, vyre_expr first, vyre_expr end) {
+    for (vyre_expr e = first; e < end; e++) {
+        if (m->p->exprs[e].op == VYRE_EXPR_LOAD) {
+            note(m->reads, m, block, m->p->exprs[e].ref);
+        }
+    }
+}
+
+static void note_block(const maker *m, uint32_t number) {
+    const vyre_block *b = &m->out->list.data[number];
+    for (uint32_t i = b->first; i != VYRE_NONE; i = m->out->items.data[i].next) {
+        const vyre_item *item = &m->out->items.data[i];
+        vyre_stmt end = item->kind == VYRE_ITEM_RANGE ? item->end : item->begin + 1;
+        for (vyre_stmt s = item->begin; s < end; s++) {
+            const vyre_stmt_node *n = &m->p->stmts[s];
+            note_exprs(m, number, n->first_expr, n->end_expr);
+            note(m->reads, m, number, n->decl);
+            if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
+                note(m->writes, m, number, n->decl);
+            }
+            note(m->writes, m, number, n->decl2);
+            m->traps[number] |= n->op == VYRE_STMT_TRAP;
+        }
+    }
+    if (b->exit == VYRE_EXIT_BRANCH) {
+        note_exprs(m, number, m->p->stmts[b->condition].first_expr,
+                   m->p->stmts[b->condition].end_expr);
+    }
+}
+
+/* Whether the barrier between two blocks can go, and whether lanes of a group must still wait. A
+ * trap is reported by the interval it is in, so intervals with traps stay apart. */
+static bool can_drop(const maker *m, uint32_t b, uint32_t behind, bool *out_weaken) {
+    *out_weaken = false;
+    if (m->keep_barriers || m->traps[b] || m->traps[behind]) {
         return false;
     }
-    if (behind->first != VYRE_NONE) {
-        if (b->last == VYRE_NONE) {
-            b->first = behind->first;
-        } else {
-            m->out->items.data[b->last].next = behind->first;
+    const uint64_t *r = m->reads, *w = m->writes;
+    for (uint32_t i = 0; i < m->set_words; i++) {
+        size_t x = (size_t)b * m->set_words + i, y = (size_t)behind * m->set_words + i;
+        uint64_t shared = (w[x] & (r[y] | w[y])) | (r[x] & w[y]);
+        if (VYRE_MUTANT(blocks_drop_ignores_reads, shared, w[x] & w[y]) & ~m->workgroup[i]) {
+            return false;
         }
-        b->last = behind->last;
+        *out_weaken |= (shared & m->workgroup[i]) != 0;
     }
+    return true;
+}
+
+static void append_items(const maker *m, vyre_block *b, uint32_t first, uint32_t last) {
+    if (first == VYRE_NONE) {
+        return;
+    }
+    if (b->last == VYRE_NONE) {
+        b->first = first;
+    } else {
+        m->out->items.data[b->last].next = first;
+    }
+    b->last = last;
+}
+
+/* Drops the barrier behind a block. */
+static bool drop(maker *m, vyre_block *b, bool weaken) {
+    vyre_stmt sync = b->sync;
+    if (!vyre_vec_push(m->a, &m->out->dropped, (vyre_dropped_sync){sync, weaken})) {
+        return false;
+    }
+    if (weaken) {
+        vyre_item item = {.kind = VYRE_ITEM_BARRIER, .begin = sync, .end = sync, .next = VYRE_NONE};
+        if (!vyre_vec_push(m->a, &m->out->items, item)) {
+            return false;
+        }
+        append_items(m, b, m->out->items.count - 1, m->out->items.count - 1);
+    }
+    b->sync = VYRE_NONE;
+    return true;
+}
+
+/* Appends the block behind, if nothing else leads there and the barrier between allows it. */
+static bool absorb(maker *m, uint32_t number) {
+    vyre_block *b = &m->out->list.data[number];
+    if (b->exit != VYRE_EXIT_NEXT || b->next == number || has_collective(m, b)) {
+        return false;
+    }
+    vyre_block *behind = &m->out->list.data[b->next];
+    if (behind->preds != 1) {
+        return false;
+    }
+    bool weaken;
+    if (b->sync != VYRE_NONE && can_drop(m, number, b->next, &weaken)) {
+        if (!drop(m, b, weaken)) {
+            m->failed = true;
+            return false;
+        }
+    } else if (b->sync != VYRE_NONE && (behind->sync != VYRE_NONE || !is_private(m, behind))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < m->set_words; i++) {
+        size_t x = (size_t)number * m->set_words + i, y = (size_t)b->next * m->set_words + i;
+        m->reads[x] |= m->reads[y];
+        m->writes[x] |= m->writes[y];
+    }
+    m->traps[number] |= m->traps[b->next];
+    append_items(m, b, behind->first, behind->last);
     b->exit = behind->exit;
     b->condition = behind->condition;
     b->next = behind->next;
@@ -351,40 +464,79 @@ static void simplify(maker *m, uint32_t *stack) {
     count_preds(out, stack);
     for (uint32_t i = 0; i < out->list.count; i++) {
         if (out->list.data[i].preds > 0) {
-            while (absorb(m, &out->list.data[i])) {
+            note_block(m, i);
+        }
+    }
+    for (uint32_t i = 0; i < out->list.count; i++) {
+        if (out->list.data[i].preds > 0) {
+            while (absorb(m, i)) {
             }
         }
     }
 }
 
+/* Sets of declarations for all blocks. */
+static bool allocate_sets(maker *m) {
+    const vyre_allocator *a = m->a;
+    size_t size = (size_t)m->out->list.count * m->set_words;
+    m->reads = vyre_alloc_zeroed(a, size, sizeof *m->reads);
+    m->writes = vyre_alloc_zeroed(a, size, sizeof *m->writes);
+    m->workgroup = vyre_alloc_zeroed(a, m->set_words, sizeof *m->workgroup);
+    m->traps = vyre_alloc_zeroed(a, m->out->list.count, sizeof *m->traps);
+    for (vyre_decl d = 0; m->workgroup && d < m->p->decl_count; d++) {
+        if (m->p->decls[d].role == VYRE_WORKGROUP) {
+            m->workgroup[d / 64] |= UINT64_C(1) << (d % 64);
+        }
+    }
+    return m->reads && m->writes && m->workgroup && m->traps;
+}
+
+static void free_sets(maker *m) {
+    size_t size = (size_t)m->out->list.count * m->set_words;
+    vyre_free(m->a, m->reads, size, sizeof *m->reads);
+    vyre_free(m->a, m->writes, size, sizeof *m->writes);
+    vyre_free(m->a, m->workgroup, m->set_words, sizeof *m->workgroup);
+    vyre_free(m->a, m->traps, m->out->list.count, sizeof *m->traps);
+}
+
+static void make(maker *m) {
+    uint32_t *stack = NULL;
+    m->failed = !find_lifted(m);
+    find_written(m);
+    if (!m->failed) {
+        walk(m);
+    }
+    if (!m->failed) {
+        stack = vyre_alloc(m->a, m->out->list.count, sizeof *stack);
+        m->failed = !allocate_sets(m) || !stack;
+    }
+    if (!m->failed) {
+        simplify(m, stack);
+    }
+    vyre_free(m->a, stack, m->out->list.count, sizeof *stack);
+}
+
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             const vyre_allocator *a) {
+                             bool keep_barriers, const vyre_allocator *a) {
     *blocks = (vyre_blocks){.stmt_count = program->stmt_count};
-    maker m = {.p = program, .a = a, .out = blocks};
+    maker m = {.p = program,
+               .a = a,
+               .out = blocks,
+               .keep_barriers = keep_barriers,
+               .set_words = (program->decl_count + 63) / 64};
     m.lifted = vyre_alloc_zeroed(a, program->stmt_count, sizeof *m.lifted);
     m.written = vyre_alloc_zeroed(a, program->decl_count, sizeof *m.written);
     blocks->loop_of = vyre_alloc(a, program->stmt_count, sizeof *blocks->loop_of);
-    uint32_t *stack = NULL;
-    if (m.lifted && m.written && blocks->loop_of) {
+    m.failed = !m.lifted || !m.written || !blocks->loop_of;
+    if (!m.failed) {
         memset(blocks->loop_of, 0xff, program->stmt_count * sizeof *blocks->loop_of);
-        m.failed = !find_lifted(&m);
-        find_written(&m);
-        if (!m.failed) {
-            walk(&m);
-        }
-        if (!m.failed) {
-            stack = vyre_alloc(a, blocks->list.count, sizeof *stack);
-        }
-    }
-    bool done = stack != NULL;
-    if (done) {
-        simplify(&m, stack);
-        vyre_free(a, stack, blocks->list.count, sizeof *stack);
+        make(&m);
     }
     vyre_free(a, m.lifted, program->stmt_count, sizeof *m.lifted);
     vyre_free(a, m.written, program->decl_count, sizeof *m.written);
     vyre_vec_free(a, &m.open);
-    if (!done) {
+    free_sets(&m);
+    if (m.failed) {
         vyre_blocks_finish(blocks, a);
         return VYRE_OUT_OF_MEMORY;
     }
@@ -395,6 +547,7 @@ void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a) {
     vyre_vec_free(a, &blocks->list);
     vyre_vec_free(a, &blocks->items);
     vyre_vec_free(a, &blocks->loops);
+    vyre_vec_free(a, &blocks->dropped);
     vyre_free(a, blocks->loop_of, blocks->stmt_count, sizeof *blocks->loop_of);
     blocks->loop_of = NULL;
 }

@@ -19,7 +19,8 @@ static const struct {
     [VYRE_CARRY_LANE] = {"lane", "stored by each lane", VYRE_OWNER_LANE},
     [VYRE_CARRY_GRID] = {"grid", "stored once for the grid", VYRE_OWNER_GRID},
     [VYRE_CARRY_PRIVATE] = {"private", "array, stored by each lane", VYRE_OWNER_LANE},
-    [VYRE_CARRY_WORKGROUP] = {"workgroup", "stored once for each group", VYRE_OWNER_GROUP},
+    [VYRE_CARRY_WORKGROUP] = {"workgroup", "memory, stored for each group", VYRE_OWNER_GROUP},
+    [VYRE_CARRY_GROUP] = {"group", "stored once for each group", VYRE_OWNER_GROUP},
     [VYRE_CARRY_ENDED] = {"ended", "masked: a flag for each lane", VYRE_OWNER_LANE},
 };
 
@@ -58,6 +59,13 @@ void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vy
     }
 }
 
+const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step) {
+    uint8_t op = step->collective == VYRE_NONE
+                     ? (uint8_t)VYRE_STMT_GRID_SYNC
+                     : vyre_program_get(module->source)->stmts[step->collective].op;
+    return vyre_stmt_info_of((vyre_stmt_op)op)->spelling;
+}
+
 void vyre_explain_line(vyre_text *text, vyre_place place) {
     if (place.line) {
         vyre_text_printf(text, "line %" PRIu32, place.line);
@@ -66,14 +74,19 @@ void vyre_explain_line(vyre_text *text, vyre_place place) {
     }
 }
 
+static bool is_added(const vyre_module *module, const char *name) {
+    const vyre_module_names *names = &module->names;
+    return strcmp(name, names->lane) == 0 || strcmp(name, names->grid) == 0 ||
+           strcmp(name, names->next) == 0;
+}
+
 uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
                               bool written) {
     const vyre_program_view *p = vyre_program_get(module->segments[segment]);
     uint32_t count = 0;
     for (uint32_t d = 0; d < p->decl_count; d++) {
         const vyre_decl_node *n = &p->decls[d];
-        if (n->role != (written ? VYRE_INOUT : VYRE_IN) ||
-            strcmp(n->name, module->names.lane) == 0 || strcmp(n->name, module->names.grid) == 0) {
+        if (n->role != (written ? VYRE_INOUT : VYRE_IN) || is_added(module, n->name)) {
             continue;
         }
         vyre_text_printf(text, "%s%s", count++ ? ", " : "", n->name);
@@ -88,7 +101,7 @@ uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stm
     const vyre_program_view *p = vyre_program_get(program);
     uint32_t added = vyre_program_place(module->source).line;
     bool decides = p->stmt_count > p->entry && p->stmts[p->stmt_count - 1].decl != VYRE_NONE &&
-                   strcmp(p->decls[p->stmts[p->stmt_count - 1].decl].name, module->names.grid) == 0;
+                   strcmp(p->decls[p->stmts[p->stmt_count - 1].decl].name, module->names.next) == 0;
     vyre_stmt end = p->stmt_count - decides, s = p->entry;
     while (s < end && vyre_program_stmt_place(program, s).line == added) {
         s++;
@@ -123,7 +136,7 @@ static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t n
     const vyre_step *step = &v->steps[number];
     vyre_text_printf(text, "\nstep %-4" PRIu32 " %s\n", number, segment_name(v, step));
     if (step->sync) {
-        vyre_text_puts(text, "    grid_sync, ");
+        vyre_text_printf(text, "    %s, ", vyre_explain_barrier(module, step));
         vyre_explain_line(text, step->place);
         vyre_text_puts(text, "\n");
     }
@@ -187,7 +200,9 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
     if (step->kind == VYRE_STEP_NEXT && !step->sync) {
         vyre_text_puts(text, "\nno barrier, two ways meet");
     } else {
-        vyre_text_puts(text, step->sync ? "\ngrid_sync, " : "\nno barrier, a decision, ");
+        vyre_text_printf(text, "\n%s, ",
+                         step->sync ? vyre_explain_barrier(module, step)
+                                    : "no barrier, a decision");
         vyre_explain_line(text, step->place);
     }
     vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
@@ -207,6 +222,18 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
     vyre_text_puts(text, "    in total ");
     bytes(text, by_owner);
     vyre_text_puts(text, "\n");
+}
+
+static void removed_barriers(vyre_text *text, const vyre_module_view *v) {
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        vyre_text_puts(text, "\ngrid_sync, ");
+        vyre_explain_line(text, v->removed[i].place);
+        vyre_text_printf(text,
+                         ", %s: nothing%s that lanes write on one side is used by other lanes "
+                         "on the other side\n",
+                         v->removed[i].weakened ? "made a workgroup barrier" : "removed",
+                         v->removed[i].weakened ? " but workgroup memory" : "");
+    }
 }
 
 static void idle_steps(vyre_text *text, const vyre_module_view *v) {
@@ -260,8 +287,8 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     const vyre_module_view *v = &module->view;
     uint64_t reserved[3];
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
-    reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words;
-    reserved[VYRE_OWNER_GRID] = UINT64_C(4) * v->grid_words;
+    reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
+    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words; /* _grid and _next */
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, reserved);
@@ -271,6 +298,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
             boundary(text, module, i);
         }
     }
+    removed_barriers(text, v);
     idle_steps(text, v);
     residents(text, v);
 }

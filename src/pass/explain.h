@@ -28,6 +28,8 @@ void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_b
 
 /* The condition of a BRANCH step: "size != 0", "another trip of i". */
 void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vyre_step *step);
+/* "grid_sync", or the collective that lies behind the step. */
+const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step);
 /* "line 12", or "an unknown line". */
 void vyre_explain_line(vyre_text *text, vyre_place place);
 /* Names of the buffers of the source that a segment only reads (or, `written`, may write),

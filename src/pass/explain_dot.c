@@ -71,7 +71,7 @@ static void edge(vyre_text *text, const vyre_module *module, uint32_t from, uint
         vyre_text_puts(text, "\\l");
     }
     if (step->sync) {
-        vyre_text_puts(text, "grid_sync, ");
+        vyre_text_printf(text, "%s, ", vyre_explain_barrier(module, step));
         vyre_explain_line(text, step->place);
         vyre_text_puts(text, "\\l");
     }

@@ -46,6 +46,13 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
     index_or_null(w, "otherwise", step->otherwise);
     flag(w, "sync", step->sync);
     flag(w, "flips", step->flips);
+    flag(w, "asks", step->asks);
+    vyre_json_key(w, "collective");
+    if (step->collective == VYRE_NONE) {
+        vyre_json_put_null(w);
+    } else {
+        vyre_json_put_string(w, vyre_explain_barrier(module, step));
+    }
     number(w, "line", step->place.line);
     number(w, "col", step->place.col);
     if (step->condition != VYRE_NONE) {
@@ -108,6 +115,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     number(w, "lane_words", v->lane_words);
     number(w, "group_words", v->group_words);
     number(w, "grid_words", v->grid_words);
+    number(w, "group_value_words", v->group_value_words);
     vyre_json_key(w, "steps");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->step_count; i++) {
@@ -118,6 +126,16 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->carry_count; i++) {
         put_carry(w, &v->carries[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "removed");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        vyre_json_begin_object(w);
+        flag(w, "weakened", v->removed[i].weakened);
+        number(w, "line", v->removed[i].place.line);
+        number(w, "col", v->removed[i].place.col);
+        vyre_json_end_object(w);
     }
     vyre_json_end_array(w);
     vyre_json_key(w, "segments");

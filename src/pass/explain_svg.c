@@ -308,7 +308,7 @@ static void draw_bar(canvas *c, uint32_t number) {
         return;
     }
     rectangle(c, "bar", c->left, u->bar, WIDTH, BAR);
-    vyre_text_puts(fresh(c), "grid_sync, ");
+    vyre_text_printf(fresh(c), "%s, ", vyre_explain_barrier(c->module, step));
     vyre_explain_line(&c->buffer, step->place);
     put_buffer(c, c->left + PAD, u->bar + LINE, "sync", COLUMNS);
     uint64_t bytes[3];

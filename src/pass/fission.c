@@ -1,6 +1,6 @@
 /* Fission at grid scope: a program with grid barriers becomes a module.
  *
- *     inline calls -> lower collectives and pending copies -> blocks -> what is alive and where ->
+ *     inline calls -> lower pending copies -> blocks -> what is alive and where ->
  * a segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
@@ -12,34 +12,49 @@
 #include "base/diag.h"
 #include "pass/inline.h"
 #include "pass/lower_async.h"
-#include "pass/lower_collective.h"
 #include "pass/module.h"
 #include "pass/segment.h"
 
-/* A name that no declaration or variable of the program has. */
-static void choose_name(const vyre_program_view *p, const char *base, char *out, size_t size) {
-    (void)snprintf(out, size, "%s", base);
-    for (uint32_t suffix = 2;; suffix++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < p->decl_count && !taken; i++) {
-            taken = strcmp(p->decls[i].name, out) == 0;
-        }
-        for (uint32_t i = 0; i < p->var_count && !taken; i++) {
-            taken = strcmp(p->vars[i].name, out) == 0;
-        }
-        if (!taken) {
-            return;
-        }
-        (void)snprintf(out, size, "%s_%lu", base, (unsigned long)suffix);
+/* What the names that splitting adds begin with, behind the prefix. */
+static const char *const stems[] = {"at",   "grid",    "lane", "loop", "next",
+                                    "rank", "restore", "save", "tick"};
+
+static bool may_clash(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    bool clash = false;
+    for (uint32_t i = 0; strncmp(name, prefix, length) == 0 && i < sizeof stems / sizeof *stems;
+         i++) {
+        clash |= strncmp(name + length, stems[i], strlen(stems[i])) == 0;
     }
+    return clash;
 }
 
+static bool is_free(const vyre_program_view *p, const char *prefix) {
+    bool clash = false;
+    for (uint32_t i = 0; i < p->decl_count && !clash; i++) {
+        clash = may_clash(p->decls[i].name, prefix);
+    }
+    for (uint32_t i = 0; i < p->var_count && !clash; i++) {
+        clash = may_clash(p->vars[i].name, prefix);
+    }
+    return !clash;
+}
+
+/* One prefix for all added names, so that none is a name of the source. */
 static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
-    choose_name(p, "_lane", names->lane, sizeof names->lane);
-    choose_name(p, "_grid", names->grid, sizeof names->grid);
-    choose_name(p, "_lanes", names->lanes, sizeof names->lanes);
-    choose_name(p, "_phase", names->phase, sizeof names->phase);
-    choose_name(p, "_tick", names->tick, sizeof names->tick);
+    (void)snprintf(names->prefix, sizeof names->prefix, "_");
+    for (uint32_t i = 2; !is_free(p, names->prefix); i++) {
+        (void)snprintf(names->prefix, sizeof names->prefix, "_%lu_", (unsigned long)i);
+    }
+    struct {
+        char *to;
+        const char *stem;
+    } added[] = {{names->lane, "lane"}, {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->next, "next"}, {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"}};
+    for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
+        (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
 }
 
 /* Blocks by step: the reverse of the order in which a walk from block 0 leaves them, which turns to
@@ -69,14 +84,16 @@ static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t
     return total - left;
 }
 
-static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_segment_maker *maker,
-                               const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
+static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
+                               const vyre_carry_plan *plan, const uint32_t *order,
+                               const uint32_t *step_of, vyre_diag *diag) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         const vyre_block *block = &blocks->list.data[order[i]];
         vyre_step *step = &m->steps[i];
         vyre_program *segment = NULL;
-        vyre_status status = vyre_segment_build(maker, order[i], m->view.segment_count, &segment,
-                                                &step->flips, diag);
+        vyre_status status =
+            vyre_segment_build(m->source, plan, &m->names, order[i], m->view.segment_count,
+                               &m->allocator, &segment, &step->flips, diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -91,6 +108,12 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
         step->next = block->exit == VYRE_EXIT_END ? VYRE_NONE : step_of[block->next];
         step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
         step->sync = block->sync != VYRE_NONE;
+        step->collective = VYRE_NONE;
+        if (step->sync &&
+            vyre_program_get(m->source)->stmts[block->sync].op != VYRE_STMT_GRID_SYNC) {
+            step->collective = block->sync;
+            step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
+        }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
         step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
@@ -156,10 +179,9 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                          .slot = plan->ended_slot};
     }
     for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
-        for (uint32_t k = plan->first_present[order[i]];
-             ok && k < plan->first_present[order[i] + 1]; k++) {
-            if (plan->present[k].flags & VYRE_LIVE_OUT) {
-                ok = vyre_vec_push(a, &live, number[plan->present[k].entity]);
+        for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
+            if (number[e] != VYRE_NONE && vyre_set_has(plan->alive, plan->set_words, order[i], e)) {
+                ok = vyre_vec_push(a, &live, number[e]);
             }
         }
         if (ok && ended && blocks->list.data[order[i]].exit != VYRE_EXIT_END) {
@@ -180,6 +202,17 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
+    m->view.removed_count = blocks->dropped.count;
+    m->removed = vyre_alloc_zeroed(&m->allocator, blocks->dropped.count, sizeof *m->removed);
+    for (uint32_t i = 0; m->removed && i < blocks->dropped.count; i++) {
+        m->removed[i] = (vyre_removed_barrier){
+            .place = vyre_program_stmt_place(m->source, blocks->dropped.data[i].sync),
+            .weakened = blocks->dropped.data[i].weakened};
+    }
+    return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+}
+
 static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
                               const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
                               vyre_diag *diag) {
@@ -192,13 +225,9 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
     }
-    vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
-    if (status == VYRE_OK) {
-        status = build_steps(m, blocks, maker, order, step_of, diag);
-        vyre_segment_maker_destroy(maker);
-    }
-    if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
+    vyre_status status = build_steps(m, blocks, plan, order, step_of, diag);
+    if (status == VYRE_OK &&
+        (list_carries(m, blocks, plan, order) != VYRE_OK || list_removed(m, blocks) != VYRE_OK)) {
         status = vyre_fail_memory(diag, "splitting");
     }
     return status;
@@ -225,15 +254,18 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
+    m->view.removed = m->removed;
     m->view.lane_words = plan->lane_words;
-    m->view.grid_words = 1 + 2 * plan->area_words;
     m->view.group_words = plan->group_words;
+    m->view.grid_words = 1 + plan->grid_words;
+    m->view.group_value_words = plan->group_value_words;
     return status;
 }
 
 /* Takes over the reference to `source`. */
-static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
-                                 vyre_module **out_module, vyre_diag *diag) {
+static vyre_status split_inlined(vyre_program *source, const vyre_split_options *options,
+                                 const vyre_allocator *a, vyre_module **out_module,
+                                 vyre_diag *diag) {
     vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m) {
         vyre_program_release(source);
@@ -245,7 +277,7 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    vyre_status status = vyre_blocks_init(&blocks, p, a);
+    vyre_status status = vyre_blocks_init(&blocks, p, options && options->keep_barriers, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -265,18 +297,14 @@ static vyre_status split_inlined(vyre_program *source, const vyre_allocator *a,
     return VYRE_OK;
 }
 
-vyre_status vyre_split(const vyre_program *program, const vyre_allocator *allocator,
-                       vyre_module **out_module, vyre_diag *diag) {
+vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
+                       const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
+    vyre_program *inlined = NULL, *ready = NULL;
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_collective(inlined, &a, &lowered, diag);
+        status = vyre_lower_async(inlined, &a, &ready, diag);
         vyre_program_release(inlined);
     }
-    if (status == VYRE_OK) {
-        status = vyre_lower_async(lowered, &a, &ready, diag);
-        vyre_program_release(lowered);
-    }
-    return status == VYRE_OK ? split_inlined(ready, &a, out_module, diag) : status;
+    return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;
 }

@@ -9,8 +9,12 @@
 
 /* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
  */
+enum { VYRE_MODULE_NAME = 24 };
 typedef struct vyre_module_names {
-    char lane[16], grid[16], lanes[16], phase[16], tick[16];
+    char prefix[16]; /* of all of them, and of those that are numbered */
+    char lane[VYRE_MODULE_NAME], grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
+    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME];
+    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
 } vyre_module_names;
 
 struct vyre_module {
@@ -21,6 +25,7 @@ struct vyre_module {
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
+    vyre_removed_barrier *removed;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;

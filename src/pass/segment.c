@@ -6,81 +6,57 @@
  *     ... workgroup memory and private arrays back in place ...
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
- *     _grid[other area] = y;                    by every living lane: any one may have ended
- *     _grid[0] = 2 * _tick + condition;         by every living lane, too
+ *     _next[slot] = y;                          by every living lane: any one may have ended
+ *     _next[0] = 2 * _tick + condition;         by every living lane, too
  *
- * Grid values are read from one area and written to the other: within a launch some lanes read
- * before others have written, and there is no order between them. */
+ * What lanes share is read from _grid and written to _next: within a launch some lanes read before
+ * others have written. It also lets the validator see that what is read is the same for all. */
 #include "pass/segment.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/mutant.h"
-#include "ir/builder.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 
-struct vyre_segment_maker {
+typedef struct maker {
     const vyre_carry_plan *plan;
     const vyre_program_view *p;
     const vyre_module_names *names;
-    uint32_t values; /* entities that are values: variables and hidden ones of loops */
-    /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
-    uint32_t number;                  /* of the block */
-    const vyre_presence *begin, *end; /* entities of the block */
+    uint32_t number; /* of the block */
     vyre_rewriter rw;
     vyre_builder *b;
-    vyre_var *loop_vars;         /* per hidden loop value, or VYRE_NONE */
-    uint8_t *access;             /* per declaration: bits of READ, WRITE */
-    VYRE_VEC(vyre_decl) used;    /* declarations with access */
-    bool *needed;                /* per value: restored at the start */
-    VYRE_VEC(uint32_t) restored; /* those values, ascending */
-    bool *bound;                 /* per value: its binding is in the block */
-    vyre_decl lane, grid, lanes, phase, tick, rank;
+    vyre_var *loop_vars; /* per hidden loop value, or VYRE_NONE */
+    uint8_t *access;     /* per declaration: bits of READ, WRITE */
+    vyre_decl lane, grid, next, lanes, tick, rank;
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;
-    bool flips;
-};
-
-typedef vyre_segment_maker maker;
+} maker;
 
 enum { READ = 1, WRITE = 2 };
 
-static bool has(const vyre_presence *presence, uint32_t flags) {
-    return (presence->flags & flags) == flags;
-}
-
-static const vyre_entity *entity_of(const maker *m, const vyre_presence *presence) {
-    return &m->plan->entities[presence->entity];
-}
-
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+static bool in_set(const maker *m, const uint64_t *sets, uint32_t entity) {
+    return vyre_set_has(sets, m->plan->set_words, m->number, entity);
 }
 
 /* Which declarations the block uses, and how. */
-
-static void note(maker *m, vyre_decl d, unsigned access) {
-    if (!m->access[d] && !vyre_vec_push(&m->rw.allocator, &m->used, d)) {
-        vyre_builder_fail_memory(m->b);
-        return;
-    }
-    m->access[d] |= (uint8_t)access;
-}
 
 static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     for (vyre_expr e = first; e < end; e++) {
         const vyre_expr_node *n = &m->p->exprs[e];
         if (n->op == VYRE_EXPR_LOAD || n->op == VYRE_EXPR_LEN || n->op == VYRE_EXPR_REF) {
-            note(m, n->ref, READ);
+            m->access[n->ref] |= READ;
         }
     }
+}
+
+/* Behind the last block nobody asks which lanes have ended. */
+static bool remembers_ended(const maker *m) {
+    return m->plan->ended_slot != VYRE_NONE && m->block->exit != VYRE_EXIT_END;
 }
 
 static void note_stmt(maker *m, vyre_stmt s) {
@@ -91,16 +67,16 @@ static void note_stmt(maker *m, vyre_stmt s) {
     note_exprs(m, n->first_expr, n->end_expr);
     if (n->decl != VYRE_NONE) {
         bool reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
-        note(m, n->decl, reads ? READ : READ | WRITE);
+        m->access[n->decl] |= reads ? READ : READ | WRITE;
     }
     if (n->decl2 != VYRE_NONE) {
-        note(m, n->decl2, READ | WRITE);
+        m->access[n->decl2] |= READ | WRITE;
     }
     if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN &&
         vyre_stmt_info_of((vyre_stmt_op)n->op)->effects != VYRE_EFFECTS_FLOW) {
         m->has_effect = true;
     }
-    m->has_effect |= n->op == VYRE_STMT_EXIT || n->op == VYRE_STMT_TRAP ||
+    m->has_effect |= (n->op == VYRE_STMT_EXIT && remembers_ended(m)) || n->op == VYRE_STMT_TRAP ||
                      n->op == VYRE_STMT_WHILE; /* which may not end */
 }
 
@@ -122,63 +98,24 @@ static void note_block(maker *m) {
     }
 }
 
-/* Values that the segment needs at its start: those it touches, and if it writes the other area of
- * grid values, all that must be found there. */
-static bool is_needed(const maker *m, const vyre_presence *presence) {
-    return has(presence, VYRE_LIVE_IN) &&
-           (has(presence, VYRE_TOUCHES) ||
-            (m->flips && entity_of(m, presence)->kind == VYRE_CARRY_GRID &&
-             has(presence, VYRE_LIVE_OUT)));
-}
-
-static void need(maker *m, uint32_t e) {
-    if (!m->needed[e] && !vyre_vec_push(&m->rw.allocator, &m->restored, e)) {
-        vyre_builder_fail_memory(m->b);
-        return;
+/* Entities that the segment needs at its start. */
+static bool is_needed(const maker *m, uint32_t e, bool flips) {
+    const vyre_entity *entity = &m->plan->entities[e];
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        return in_set(m, m->plan->wanted, e);
     }
-    m->needed[e] = true;
-}
-
-static void need_recipe(maker *m, uint32_t e) {
-    vyre_expr recipe = m->plan->entities[e].recipe;
-    if (m->plan->entities[e].kind != VYRE_CARRY_RECOMPUTED || recipe == VYRE_NONE) {
-        return;
-    }
-    vyre_expr first = vyre_expr_first(m->p, recipe);
-    note_exprs(m, first, recipe + 1);
-    for (vyre_expr x = first; x <= recipe; x++) {
-        if (m->p->exprs[x].op == VYRE_EXPR_VAR) {
-            need(m, m->p->exprs[x].ref);
-        }
-    }
-}
-
-/* Ascending, so that operands of recipes come before their users. */
-static void find_needed(maker *m) {
-    for (const vyre_presence *i = m->begin; i < m->end; i++) {
-        if (i->entity < m->values && is_needed(m, i)) {
-            need(m, i->entity);
-        }
-    }
-    for (uint32_t i = 0; i < m->restored.count; i++) { /* grows meanwhile */
-        need_recipe(m, m->restored.data[i]);
-    }
-    if (m->restored.count > 0) {
-        qsort(m->restored.data, m->restored.count, sizeof *m->restored.data, by_number);
-    }
+    return in_set(m, m->plan->live_in, e) &&
+           (in_set(m, m->plan->touched, e) || in_set(m, m->plan->wanted, e) ||
+            (flips && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e)));
 }
 
 /* Declarations of the segment, in the order of the source, then the carry. */
 
 static void declare_source(maker *m) {
     static const vyre_size_env nothing = {0};
-    if (m->used.count > 0) {
-        qsort(m->used.data, m->used.count, sizeof *m->used.data, by_number);
-    }
-    for (uint32_t i = 0; i < m->used.count; i++) {
-        vyre_decl d = m->used.data[i];
+    for (vyre_decl d = 0; d < m->p->decl_count; d++) {
         const vyre_decl_node *n = &m->p->decls[d];
-        if (n->role == VYRE_CONST) {
+        if (!m->access[d] || n->role == VYRE_CONST) {
             continue; /* consts are folded */
         }
         vyre_builder_at(m->b, vyre_program_decl_place(m->rw.source, d));
@@ -238,7 +175,7 @@ static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
 
 static vyre_expr here(maker *m) {
     if (m->at == VYRE_NONE) {
-        m->at = vyre_build_let(m->b, "_at",
+        m->at = vyre_build_let(m->b, m->names->at,
                                linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE));
     }
     return vyre_build_var(m->b, m->at);
@@ -250,22 +187,26 @@ static vyre_expr lane_index(maker *m, vyre_expr slot) {
     return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lanes), here(m));
 }
 
-/* Index of a word of the area that is read (or, `other`, written) in this launch. Word 0 of the
- * buffer is the control word. */
-static vyre_expr area_index(maker *m, uint32_t slot, bool other) {
-    vyre_expr phase = vyre_build_ref(m->b, lazily(m, &m->phase, VYRE_PARAM, m->names->phase));
-    if (VYRE_MUTANT(segment_same_area, other, false)) {
-        phase = op2(m, VYRE_EXPR_SUB, u32(m, 1), phase);
-    }
-    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, phase, u32(m, m->plan->area_words)),
-               u32(m, 1 + slot));
+static vyre_expr group_number(maker *m) {
+    return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
+/* Index of a shared value in _grid or _next, whose word 0 is the control word. */
+static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
+    uint32_t slot = 1 + entity->slot + word;
+    if (entity->kind == VYRE_CARRY_GRID) {
+        return u32(m, slot);
+    }
+    vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
+    return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
+}
+
+/* Index in _lane of a word of the group's workgroup memory. */
 static vyre_expr group_index(maker *m, vyre_expr word) {
-    vyre_expr group = linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
+    vyre_expr lanes = vyre_build_ref(m->b, lazily(m, &m->lanes, VYRE_PARAM, m->names->lanes));
     vyre_expr base =
-        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, group, u32(m, m->plan->group_words)),
-            u32(m, 1 + 2 * m->plan->area_words));
+        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, lanes, u32(m, m->plan->lane_words)),
+            op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_words)));
     return op2(m, VYRE_EXPR_ADD, base, word);
 }
 
@@ -306,8 +247,8 @@ static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t 
         return m->p->vars[e].name;
     }
     uint32_t hidden = e - m->p->var_count;
-    (void)snprintf(buffer, size, "_loop%lu_%s", (unsigned long)(hidden / VYRE_LOOP_VALUES),
-                   suffix[hidden % VYRE_LOOP_VALUES]);
+    (void)snprintf(buffer, size, "%sloop%lu_%s", m->names->prefix,
+                   (unsigned long)(hidden / VYRE_LOOP_VALUES), suffix[hidden % VYRE_LOOP_VALUES]);
     return buffer;
 }
 
@@ -326,9 +267,9 @@ static vyre_expr value_of(maker *m, uint32_t e) {
 }
 
 static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
-    if (entity->kind == VYRE_CARRY_GRID) {
-        return vyre_build_load(m->b, lazily(m, &m->grid, VYRE_INOUT, m->names->grid),
-                               area_index(m, entity->slot + word, false));
+    if (vyre_entity_is_shared(entity)) {
+        return vyre_build_load(m->b, lazily(m, &m->grid, VYRE_IN, m->names->grid),
+                               shared_index(m, entity, word));
     }
     vyre_expr index = lane_index(m, u32(m, entity->slot + word));
     return vyre_build_load(m->b, lazily(m, &m->lane, VYRE_INOUT, m->names->lane), index);
@@ -352,9 +293,9 @@ static void store_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     for (uint32_t word = 0; word < entity->words; word++) {
         vyre_expr value = encode(m, (vyre_type)entity->type, value_of(m, e), word);
-        if (entity->kind == VYRE_CARRY_GRID) {
-            vyre_decl grid = lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
-            vyre_build_store(m->b, grid, area_index(m, entity->slot + word, true), value);
+        if (vyre_entity_is_shared(entity)) {
+            vyre_decl next = lazily(m, &m->next, VYRE_INOUT, m->names->next);
+            vyre_build_store(m->b, next, shared_index(m, entity, word), value);
         } else {
             vyre_expr index = lane_index(m, u32(m, entity->slot + word));
             vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
@@ -371,10 +312,10 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
     const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
     bool is_private = entity->kind == VYRE_CARRY_PRIVATE;
     uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
-    vyre_decl carrier = is_private ? lazily(m, &m->lane, VYRE_INOUT, m->names->lane)
-                                   : lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
-    char name[32];
-    (void)snprintf(name, sizeof name, "_%s%lu", restore ? "r" : "s", (unsigned long)d);
+    vyre_decl carrier = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
+                   (unsigned long)d);
     (void)here(m); /* bind it outside the loop */
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, entity->count), step);
     vyre_expr at = vyre_build_var(m->b, i);
@@ -410,10 +351,12 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         *out_step = u32(m, lanes);
         return;
     }
-    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, "_rank");
+    vyre_decl rank = lazily(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
     vyre_expr counter = u32(m, restore ? 0 : 1);
-    vyre_var mine = vyre_build_atomic(m->b, restore ? "_rank_in" : "_rank_out", VYRE_ATOMIC_ADD,
-                                      rank, counter, VYRE_NONE, u32(m, 1), VYRE_SEQ_CST);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");
+    vyre_var mine = vyre_build_atomic(m->b, name, VYRE_ATOMIC_ADD, rank, counter, VYRE_NONE,
+                                      u32(m, 1), VYRE_SEQ_CST);
     vyre_build_barrier(m->b, VYRE_SEQ_CST);
     *out_from = vyre_build_var(m->b, mine);
     *out_step = vyre_build_load(m->b, rank, counter);
@@ -422,13 +365,16 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
 static void move_arrays(maker *m, bool restore) {
     bool shared = false;
     vyre_expr from = VYRE_NONE, step = VYRE_NONE;
-    for (const vyre_presence *i = m->begin; i < m->end; i++) {
-        if (i->entity < m->values || !(restore ? has(i, VYRE_LIVE_IN | VYRE_TOUCHES)
-                                               : has(i, VYRE_LIVE_OUT | VYRE_MODIFIES))) {
+    for (vyre_decl d = 0; d < m->p->decl_count; d++) {
+        uint32_t e = vyre_entity_of_decl(m->plan, d);
+        const vyre_entity *entity = &m->plan->entities[e];
+        bool moves = entity->carried &&
+                     (restore ? in_set(m, m->plan->live_in, e) && in_set(m, m->plan->touched, e)
+                              : in_set(m, m->plan->live_out, e) && in_set(m, m->plan->modified, e));
+        if (!moves) {
             continue;
         }
-        vyre_decl d = i->entity - m->values;
-        if (entity_of(m, i)->kind == VYRE_CARRY_PRIVATE) {
+        if (entity->kind == VYRE_CARRY_PRIVATE) {
             copy_array(m, d, restore, u32(m, 0), VYRE_NONE);
             continue;
         }
@@ -459,7 +405,7 @@ static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr 
 }
 
 static void mark_ended(maker *m) {
-    if (m->plan->ended_slot != VYRE_NONE) {
+    if (remembers_ended(m)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
         vyre_build_store(m->b, lane, index, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
@@ -526,14 +472,15 @@ static void copy_block(maker *m) {
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
+        case VYRE_ITEM_BARRIER:
+            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, item->begin));
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+            break;
         }
     }
 }
 
-static void decide(maker *m) {
-    if (m->block->exit != VYRE_EXIT_BRANCH) {
-        return;
-    }
+static vyre_expr branch_condition(maker *m) {
     vyre_stmt s = m->block->condition;
     const vyre_stmt_node *n = &m->p->stmts[s];
     vyre_expr condition =
@@ -541,65 +488,83 @@ static void decide(maker *m) {
             ? value_of(m, vyre_entity_of_loop(m->plan, m->plan->blocks->loop_of[s], VYRE_LOOP_MORE))
             : vyre_rewrite_expr(&m->rw, n->arg[0]);
     vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
+    return condition;
+}
+
+/* A collective happens only if a lane is alive; where lanes may have ended, they say so. */
+static bool asks_for_life(const maker *m) {
+    return m->block->sync != VYRE_NONE && m->plan->ended_slot != VYRE_NONE &&
+           m->p->stmts[m->block->sync].op != VYRE_STMT_GRID_SYNC;
+}
+
+static void decide(maker *m) {
+    bool branches = m->block->exit == VYRE_EXIT_BRANCH;
+    if (!branches && !(m->block->exit == VYRE_EXIT_NEXT && asks_for_life(m))) {
+        return;
+    }
+    vyre_expr condition = branches ? branch_condition(m) : vyre_build_bool(m->b, true);
     if (vyre_builder_expr_type(m->b, condition) != VYRE_BOOL) {
         condition = op2(m, VYRE_EXPR_NE, condition, u32(m, 0));
     }
     vyre_expr tick = vyre_build_ref(m->b, lazily(m, &m->tick, VYRE_PARAM, m->names->tick));
     vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, tick, u32(m, 2)),
                          vyre_build_cast(m->b, VYRE_U32, condition));
-    vyre_build_store(m->b, lazily(m, &m->grid, VYRE_INOUT, m->names->grid), u32(m, 0), word);
+    vyre_build_store(m->b, lazily(m, &m->next, VYRE_INOUT, m->names->next), u32(m, 0), word);
     m->has_effect = true;
 }
 
 /* Variables that are set here but bound in another block, and not alive at the start. */
-static void declare_unset(maker *m) {
-    for (const vyre_presence *i = m->begin; i < m->end; i++) {
-        uint32_t e = i->entity;
-        if (e < m->values && !m->needed[e] && !m->bound[e] && has(i, VYRE_TOUCHES)) {
-            give(m, e, vyre_build_literal(m->b, (vyre_type)entity_of(m, i)->type, 0));
+static void declare_unset(maker *m, uint32_t values, const bool *needed, const bool *bound) {
+    for (uint32_t e = 0; e < values; e++) {
+        if (!needed[e] && !bound[e] && in_set(m, m->plan->touched, e)) {
+            vyre_type type = (vyre_type)m->plan->entities[e].type;
+            give(m, e, vyre_build_literal(m->b, type, 0));
         }
     }
 }
 
 /* Variables whose binding statement is in the block. */
-static void find_bound(maker *m) {
+static void find_bound(const maker *m, bool *bound) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
         if (item->kind == VYRE_ITEM_FOR_INIT) {
             uint32_t loop = m->plan->blocks->loop_of[item->begin];
-            m->bound[m->p->stmts[item->begin].var] = true;
+            bound[m->p->stmts[item->begin].var] = true;
             for (uint32_t v = 0; v < VYRE_LOOP_VALUES; v++) {
-                m->bound[vyre_entity_of_loop(m->plan, loop, v)] = true;
+                bound[vyre_entity_of_loop(m->plan, loop, v)] = true;
             }
         }
         for (vyre_stmt s = item->begin; item->kind == VYRE_ITEM_RANGE && s < item->end; s++) {
             const vyre_stmt_node *n = &m->p->stmts[s];
             if (n->var != VYRE_NONE && n->op != VYRE_STMT_ASSIGN) {
-                m->bound[n->var] = true;
+                bound[n->var] = true;
             }
         }
     }
 }
 
-static bool flips_area(const maker *m) {
-    for (const vyre_presence *i = m->begin; i < m->end; i++) {
-        if (entity_of(m, i)->kind == VYRE_CARRY_GRID && has(i, VYRE_LIVE_OUT | VYRE_MODIFIES)) {
+static bool changes_shared(const maker *m, uint32_t values) {
+    for (uint32_t e = 0; e < values; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        if (entity->carried && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e) &&
+            in_set(m, m->plan->modified, e)) {
             return true;
         }
     }
     return false;
 }
 
-/* Nothing can have run before the block. */
-static bool is_first(const maker *m) {
-    return m->number == 0 && m->block->preds == 1;
-}
-
-static void restore(maker *m) {
-    find_needed(m);
+static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, bool flips) {
+    for (uint32_t e = 0; e < values; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        needed[e] = is_needed(m, e, flips);
+        if (needed[e] && entity->kind == VYRE_CARRY_RECOMPUTED && entity->recipe != VYRE_NONE) {
+            note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
+        }
+    }
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
-    if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
+    if (m->plan->ended_slot != VYRE_NONE && (m->number != 0 || m->block->preds > 1)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_expr ended =
             vyre_build_load(m->b, lazily(m, &m->lane, VYRE_INOUT, m->names->lane), index);
@@ -610,125 +575,96 @@ static void restore(maker *m) {
     if (m->plan->ended_slot != VYRE_NONE) {
         (void)here(m); /* before any nested exit uses it */
     }
-    for (uint32_t i = 0; i < m->restored.count; i++) {
-        restore_value(m, m->restored.data[i]);
+    for (uint32_t e = 0; e < values; e++) {
+        if (needed[e]) {
+            restore_value(m, e);
+        }
     }
-    declare_unset(m);
-    if (!is_first(m)) { /* memory begins as zeros */
-        move_arrays(m, true);
-    }
+    declare_unset(m, values, needed, bound);
+    move_arrays(m, true);
 }
 
-static void store(maker *m) {
+static void store(maker *m, uint32_t values, bool flips) {
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
-    for (const vyre_presence *i = m->begin; i < m->end && i->entity < m->values; i++) {
-        uint8_t kind = entity_of(m, i)->kind;
-        if (has(i, VYRE_LIVE_OUT) && kind != VYRE_CARRY_RECOMPUTED &&
-            (kind == VYRE_CARRY_GRID ? m->flips : has(i, VYRE_MODIFIES))) {
-            store_value(m, i->entity);
+    for (uint32_t e = 0; e < values; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        if (!entity->carried || entity->kind == VYRE_CARRY_RECOMPUTED ||
+            !in_set(m, m->plan->live_out, e)) {
+            continue;
+        }
+        if (vyre_entity_is_shared(entity) ? flips : in_set(m, m->plan->modified, e)) {
+            store_value(m, e);
         }
     }
     move_arrays(m, false);
 }
 
-static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) {
-    note_block(m);
-    find_bound(m);
-    m->flips = flips_area(m);
-    vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
-    restore(m);
-    copy_block(m);
-    store(m);
-    decide(m);
-    *out_segment = NULL;
-    return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
-               ? vyre_builder_finish(m->b, out_segment, diag)
-               : VYRE_OK;
-}
-
-/* Empties the maps for the next segment. */
-static void reset(maker *m) {
-    for (const vyre_presence *i = m->begin; i < m->end; i++) {
-        if (i->entity < m->values) {
-            *var_slot(m, i->entity) = VYRE_NONE;
-            m->bound[i->entity] = false;
-        }
+static vyre_status build(maker *m, vyre_program **out_segment, bool *out_flips, vyre_diag *diag) {
+    uint32_t values = m->p->var_count + m->plan->blocks->loops.count * VYRE_LOOP_VALUES;
+    bool *needed = vyre_alloc_zeroed(&m->rw.allocator, values, sizeof *needed);
+    bool *bound = vyre_alloc_zeroed(&m->rw.allocator, values, sizeof *bound);
+    vyre_status status = VYRE_OUT_OF_MEMORY;
+    if (needed && bound) {
+        m->rw.replace = fold_consts;
+        note_block(m);
+        find_bound(m, bound);
+        bool flips = changes_shared(m, values);
+        vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+        restore(m, values, needed, bound, flips);
+        copy_block(m);
+        store(m, values, flips);
+        decide(m);
+        *out_flips = flips;
+        *out_segment = NULL;
+        status = m->has_effect || vyre_builder_status(m->b) != VYRE_OK
+                     ? vyre_builder_finish(m->b, out_segment, diag)
+                     : VYRE_OK;
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
     }
-    for (uint32_t i = 0; i < m->restored.count; i++) {
-        *var_slot(m, m->restored.data[i]) = VYRE_NONE;
-        m->needed[m->restored.data[i]] = false;
-    }
-    for (uint32_t i = 0; i < m->used.count; i++) {
-        m->rw.decls[m->used.data[i]] = VYRE_NONE;
-        m->access[m->used.data[i]] = 0;
-    }
-    m->restored.count = m->used.count = 0;
-}
-
-vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t number,
-                               vyre_program **out_segment, bool *out_flips, vyre_diag *diag) {
-    char name[VYRE_LIMIT_NAME + 1];
-    (void)snprintf(name, sizeof name, "%.200s_%lu", m->p->name, (unsigned long)number);
-    if (vyre_builder_create(&m->rw.allocator, name, &m->b) != VYRE_OK) {
-        return vyre_fail_memory(diag, "splitting");
-    }
-    m->rw.to = m->b;
-    m->number = block;
-    m->block = &m->plan->blocks->list.data[block];
-    m->begin = m->plan->present + m->plan->first_present[block];
-    m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->lane = m->grid = m->lanes = m->phase = m->tick = m->rank = VYRE_NONE;
-    m->at = VYRE_NONE;
-    m->has_effect = false;
-    vyre_status status = build(m, out_segment, diag);
-    *out_flips = m->flips;
-    reset(m);
-    vyre_builder_destroy(m->b);
-    m->b = NULL;
+    vyre_free(&m->rw.allocator, needed, values, sizeof *needed);
+    vyre_free(&m->rw.allocator, bound, values, sizeof *bound);
     return status;
 }
 
-static uint32_t hidden_values(const maker *m) {
-    return m->values - m->p->var_count;
-}
-
-vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
-                                      const vyre_module_names *names, const vyre_allocator *a,
-                                      vyre_segment_maker **out_maker, vyre_diag *diag) {
-    maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
-    if (!m || vyre_rewriter_init(&m->rw, program, NULL, a) != VYRE_OK) {
-        vyre_free(a, m, 1, sizeof *m);
-        return vyre_fail_memory(diag, "splitting");
+vyre_status vyre_segment_build(const vyre_program *program, const vyre_carry_plan *plan,
+                               const vyre_module_names *names, uint32_t block, uint32_t number,
+                               const vyre_allocator *a, vyre_program **out_segment, bool *out_flips,
+                               vyre_diag *diag) {
+    maker m = {.plan = plan,
+               .p = plan->p,
+               .names = names,
+               .block = &plan->blocks->list.data[block],
+               .number = block,
+               .lane = VYRE_NONE,
+               .grid = VYRE_NONE,
+               .lanes = VYRE_NONE,
+               .next = VYRE_NONE,
+               .tick = VYRE_NONE,
+               .rank = VYRE_NONE,
+               .at = VYRE_NONE};
+    char name[VYRE_LIMIT_NAME + 1];
+    (void)snprintf(name, sizeof name, "%.200s_%lu", plan->p->name, (unsigned long)number);
+    uint32_t hidden = plan->blocks->loops.count * VYRE_LOOP_VALUES;
+    vyre_status status = vyre_builder_create(a, name, &m.b);
+    if (status == VYRE_OK) {
+        status = vyre_rewriter_init(&m.rw, program, m.b, a);
     }
-    m->plan = plan;
-    m->p = plan->p;
-    m->names = names;
-    m->values = vyre_entity_of_decl(plan, 0);
-    m->rw.replace = fold_consts;
-    m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
-    m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
-    m->needed = vyre_alloc_zeroed(a, m->values, sizeof *m->needed);
-    m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);
-    if (!m->loop_vars || !m->access || !m->needed || !m->bound) {
-        vyre_segment_maker_destroy(m);
-        return vyre_fail_memory(diag, "splitting");
+    if (status == VYRE_OK) {
+        m.loop_vars = vyre_alloc(a, hidden, sizeof *m.loop_vars);
+        m.access = vyre_alloc_zeroed(a, plan->p->decl_count, sizeof *m.access);
+        if (m.loop_vars && m.access) {
+            memset(m.loop_vars, 0xff, hidden * sizeof *m.loop_vars);
+            status = build(&m, out_segment, out_flips, diag);
+        } else {
+            status = vyre_fail_memory(diag, "splitting");
+        }
+        vyre_free(a, m.loop_vars, hidden, sizeof *m.loop_vars);
+        vyre_free(a, m.access, plan->p->decl_count, sizeof *m.access);
+        vyre_rewriter_finish(&m.rw);
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
     }
-    memset(m->loop_vars, 0xff, hidden_values(m) * sizeof *m->loop_vars);
-    *out_maker = m;
-    return VYRE_OK;
-}
-
-void vyre_segment_maker_destroy(vyre_segment_maker *m) {
-    if (!m) {
-        return;
-    }
-    const vyre_allocator a = m->rw.allocator;
-    vyre_free(&a, m->loop_vars, hidden_values(m), sizeof *m->loop_vars);
-    vyre_free(&a, m->access, m->p->decl_count, sizeof *m->access);
-    vyre_free(&a, m->needed, m->values, sizeof *m->needed);
-    vyre_free(&a, m->bound, m->values, sizeof *m->bound);
-    vyre_vec_free(&a, &m->used);
-    vyre_vec_free(&a, &m->restored);
-    vyre_rewriter_finish(&m->rw);
-    vyre_free(&a, m, 1, sizeof *m);
+    vyre_builder_destroy(m.b);
+    return status;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/mutant.h"
 #include "plan/packed.h"
 
 enum { LIMIT_BITS = 36, SAMPLE = 4096 };
@@ -160,7 +161,7 @@ static uint32_t set_tail(const vyre_pack *pack, const vyre_pack_view *view, uint
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[d], pack->measure[i].limit);
                 uint32_t bound = pour[i].groups + view->tail[d];
-                tail = bound > tail ? bound : tail;
+                tail = bound > tail ? VYRE_MUTANT(bound_tail_long, bound, bound + 1) : tail;
             }
         }
     }
@@ -187,11 +188,12 @@ static uint32_t successors_tail(const vyre_pack *pack, const vyre_pack_view *vie
     return most;
 }
 
-/* The waves sorted by tail, longest first, come out in by_tail when descendants are known. */
+/* by_tail is given when descendants are known; the waves come out in it sorted by tail, longest
+ * first. */
 static void make_tails(const vyre_pack *pack, const vyre_pack_view *view, uint32_t *by_tail) {
     for (uint32_t done = 0; done < pack->count; done++) {
         uint32_t w = view->topo[pack->count - 1 - done];
-        if (!view->descendants) {
+        if (!by_tail) {
             view->tail[w] = successors_tail(pack, view, w);
             continue;
         }
@@ -228,7 +230,9 @@ static void bound_pairs(vyre_pack *pack, const uint32_t *by_tail) {
             }
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[w], pack->measure[i].limit);
-                raise_bound(pack, a + pour[i].groups + view->tail[w]);
+                raise_bound(pack,
+                            a + pour[i].groups +
+                                VYRE_MUTANT(bound_pair_wide, view->tail[w], view->tail[w] + 1));
             }
         }
     }

@@ -193,6 +193,7 @@ static bool attempt(fill *f, uint32_t groups) {
     for (uint32_t g = 0; g < groups && spare > -0.5; g++) {
         uint64_t room = pack->capacity;
         uint32_t released = 0, before = f->avail_count;
+        f->steps += before;
         if (!put_urgent(f, g, groups - g, &room, &released)) {
             return false;
         }
@@ -230,7 +231,7 @@ static bool try_way(vyre_pack *pack, fill *f, uint32_t groups, uint32_t way, dou
 }
 
 vyre_status vyre_pack_fill(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
-    if (pack->count > FILL_MAX || pack->groups == pack->lower_bound) {
+    if (pack->count > FILL_MAX || pack->groups <= pack->lower_bound) {
         return VYRE_OK;
     }
     vyre_plan_mark mark = vyre_planner_mark(planner);

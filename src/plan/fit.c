@@ -9,6 +9,7 @@
  * one less, and a wave that finds no place ends the attempt. */
 #include <string.h>
 
+#include "base/mutant.h"
 #include "plan/packed.h"
 
 /* ---- rooms ---- */
@@ -17,7 +18,7 @@ static void rooms_fill(vyre_pack_rooms *rooms, uint32_t groups, uint64_t capacit
     for (uint32_t g = 0; g < rooms->leaves; g++) {
         rooms->room[rooms->leaves + g] = g < groups ? capacity : 0;
     }
-    for (uint32_t i = rooms->leaves; i-- > 1;) {
+    for (size_t i = rooms->leaves; i-- > 1;) {
         uint64_t left = rooms->room[2 * i], right = rooms->room[2 * i + 1];
         rooms->room[i] = left > right ? left : right;
     }
@@ -146,7 +147,7 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     for (uint32_t k = 0; k < pack->count; k++) {
         uint32_t w = order[k], from = 0;
         for (uint32_t e = view->pred.start[w]; e < view->pred.start[w + 1]; e++) {
-            uint32_t behind = f->place[view->pred.target[e]] + 1;
+            uint32_t behind = f->place[view->pred.target[e]] + VYRE_MUTANT(fit_same_group, 1u, 0u);
             from = behind > from ? behind : from;
         }
         uint32_t g = rooms_find(&f->rooms, from, pack->cost[w]);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "plan/planner.h"
 
 /* Counters of random waves miss the cache; their lines are asked for this many edges ahead. */
@@ -112,7 +113,7 @@ static uint32_t find_layers(uint32_t count, vyre_plan_edges succ, uint32_t *wait
             uint32_t w = order[k], last = succ.start[w + 1];
             for (uint32_t e = succ.start[w]; e < last; e++) {
                 uint32_t t = succ.target[e];
-                if (--waiting[t] == 0) {
+                if (--waiting[t] == VYRE_MUTANT(plan_early_layer, 0u, 1u)) {
                     order[placed++] = t;
                 }
             }

@@ -19,8 +19,15 @@ bool vyre_pack_stop(vyre_pack *pack, const char *phase) {
     return pack->cancelled;
 }
 
-static bool prepare(vyre_planner *planner, const vyre_plan_graph *graph, vyre_pack *pack) {
-    uint32_t count = pack->count;
+bool vyre_pack_init(vyre_planner *planner, const vyre_plan_graph *graph, const uint64_t *cost,
+                    uint64_t capacity, const vyre_plan_options *options, vyre_pack *pack) {
+    uint32_t count = graph->count;
+    *pack = (vyre_pack){.count = count,
+                        .words = (count + 63) / 64,
+                        .cost = cost,
+                        .capacity = capacity,
+                        .options = options,
+                        .node_limit = options->node_limit ? options->node_limit : VYRE_PLAN_NODES};
     uint32_t *back = vyre_planner_take(planner, count, sizeof *back, "order");
     uint32_t *head = back ? vyre_planner_take(planner, count, sizeof *head, "heads") : NULL;
     uint32_t *tail = head ? vyre_planner_take(planner, count, sizeof *tail, "tails") : NULL;
@@ -70,21 +77,16 @@ static void groups_from_places(const vyre_pack *pack, uint32_t *order, uint32_t 
 vyre_status vyre_plan_packed(vyre_planner *planner, vyre_plan_graph *graph, const uint64_t *cost,
                              uint64_t capacity, const vyre_plan_options *options, vyre_plan *plan,
                              vyre_diag *diag) {
-    vyre_pack pack = {.count = graph->count,
-                      .words = (graph->count + 63) / 64,
-                      .cost = cost,
-                      .capacity = capacity,
-                      .lower_bound = plan->lower_bound,
-                      .groups = plan->group_count,
-                      .options = options,
-                      .node_limit = options->node_limit ? options->node_limit : VYRE_PLAN_NODES};
+    vyre_pack pack;
     vyre_status status = vyre_plan_graph_sort(planner, graph, diag);
-    if (status == VYRE_OK && !prepare(planner, graph, &pack)) {
+    if (status == VYRE_OK && !vyre_pack_init(planner, graph, cost, capacity, options, &pack)) {
         status = vyre_planner_storage(planner, diag);
     }
     if (status != VYRE_OK) {
         return status;
     }
+    pack.lower_bound = plan->lower_bound;
+    pack.groups = plan->group_count;
     places_from_groups(&pack, planner->order.data, planner->start.data);
     static vyre_status (*const steps[])(vyre_planner *, vyre_pack *, vyre_diag *) = {
         vyre_pack_bound, vyre_pack_fit, vyre_pack_fill, vyre_pack_search, vyre_pack_flatten};

@@ -62,6 +62,11 @@ static inline void vyre_pack_pour_in(vyre_pack_pour *pour, uint64_t weight, uint
     }
 }
 
+/* packed.c: arrays and views for a sorted graph; no bounds and no plan yet. False when out of
+ * memory. */
+bool vyre_pack_init(vyre_planner *planner, const vyre_plan_graph *graph, const uint64_t *cost,
+                    uint64_t capacity, const vyre_plan_options *options, vyre_pack *out_pack);
+
 /* bounds.c: measures, heads, tails and the lower bound. */
 vyre_status vyre_pack_bound(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag);
 

@@ -19,6 +19,7 @@
  * nothing else, so results are reproducible. */
 #include <string.h>
 
+#include "base/mutant.h"
 #include "plan/packed.h"
 #include "plan/states.h"
 
@@ -35,6 +36,10 @@ typedef struct search {
     vyre_pack *pack;
     /* The problem renumbered: longest tails first, then most expensive. */
     uint32_t count, words, measures;
+    bool back;
+    bool complete; /* nothing was left out */
+    bool failed;   /* memory ran out */
+    bool full;     /* the memory limit was reached */
     uint64_t capacity;
     uint64_t *cost;
     uint32_t *tail;
@@ -45,18 +50,14 @@ typedef struct search {
     uint64_t *dominated; /* waves that this one may replace by Jackson's rule */
     uint32_t *by_cost;   /* most expensive first */
     uint32_t *wave;      /* original numbers */
-    bool back;
+    /* The question and its limits. */
     vyre_states states;
     uint32_t *roots;
-    /* The question and its limits. */
-    uint32_t groups; /* K */
     uint64_t node_limit;
+    uint32_t groups; /* K */
     uint32_t width;  /* children kept for each state */
-    bool complete;   /* nothing was left out */
     uint32_t parent; /* the state being expanded */
     uint32_t found;  /* the state of all waves, or VYRE_STATE_NONE */
-    bool failed;     /* memory ran out */
-    bool full;       /* the memory limit was reached */
     /* Room for one expansion. */
     uint32_t *item;   /* available waves, most expensive first */
     uint64_t *rest;   /* their costs from here on, at most the capacity */
@@ -160,7 +161,7 @@ static bool dominates(search *s, uint32_t j, uint32_t i) {
         return false;
     }
     bool equal = s->cost[i] == s->cost[j] && contains(of_i, of_j, s->words);
-    return !equal || j < i;
+    return !equal || VYRE_MUTANT(search_jackson_ties, j < i, true);
 }
 
 static void renumber(search *s, const vyre_pack_view *view, const vyre_pack_view *other) {
@@ -288,7 +289,7 @@ static bool replaceable(search *s, uint64_t room) {
             for (uint32_t v = 0; v < s->words; v++) {
                 for (uint64_t in = dominated[v] & s->load[v]; in; in &= in - 1) {
                     uint32_t w = v * 64 + (uint32_t)__builtin_ctzll(in);
-                    if (s->cost[j] - s->cost[w] <= room) {
+                    if (VYRE_MUTANT(search_jackson_room, s->cost[j] - s->cost[w] <= room, true)) {
                         return true;
                     }
                 }
@@ -400,18 +401,22 @@ static void keep_found(search *s) {
     pack->groups = s->states.state[s->found].depth;
 }
 
+static size_t memory_limit(const vyre_pack *pack) {
+    return pack->options->memory_limit ? pack->options->memory_limit : VYRE_PLAN_MEMORY;
+}
+
 /* Looks for a plan of `groups` groups. A plan found becomes the best one, a proof that there is
  * none raises the lower bound. */
 static void ask(search *s, uint32_t groups, uint32_t width, uint64_t effort) {
     vyre_pack *pack = s->pack;
-    size_t bytes = pack->options->memory_limit ? pack->options->memory_limit : VYRE_PLAN_MEMORY;
     s->groups = groups;
     s->width = width;
     s->complete = true;
     s->found = VYRE_STATE_NONE;
     s->node_limit =
         effort < pack->node_limit - pack->nodes ? pack->nodes + effort : pack->node_limit;
-    vyre_states_init(&s->states, &s->planner->allocator, s->words, s->roots, groups + 1, bytes);
+    vyre_states_init(&s->states, &s->planner->allocator, s->words, s->roots, groups + 1,
+                     memory_limit(pack));
     memset(s->set, 0, s->words * sizeof *s->set);
     vyre_states_add(&s->states, s->set, 0, VYRE_STATE_NONE, 0);
     bool any = true, stop = s->states.failed;
@@ -437,32 +442,36 @@ static void ask(search *s, uint32_t groups, uint32_t width, uint64_t effort) {
     vyre_states_finish(&s->states);
 }
 
-/* Rounds of growing effort, from both ends of the plan. The first rounds keep few children, which
- * finds plans; the later ones leave nothing out, which proves. When both ends have filled their
- * memory more effort would only repeat itself. */
+static bool going_on(const search *s) {
+    const vyre_pack *pack = s->pack;
+    return !s->failed && !pack->cancelled && pack->nodes < pack->node_limit &&
+           pack->groups > pack->lower_bound;
+}
+
+/* Rounds of growing effort, from both ends of the plan, on the fewest groups that are not ruled out
+ * and, if that is another question, on one group less than the best plan. The first rounds keep few
+ * children, which finds plans; the later ones leave nothing out, which proves. When both ends have
+ * filled their memory more effort would only repeat itself. */
 static void rounds(search both[2], vyre_pack *pack) {
     uint64_t effort = FIRST_EFFORT;
     for (uint32_t round = 0; !both[0].full || !both[1].full; round++) {
         uint32_t width = round == 0 ? NARROW : round == 1 ? 8 * NARROW : UINT32_MAX;
         for (int back = 0; back < 2; back++) {
-            for (int high = 0; high < 2 && pack->groups > pack->lower_bound; high++) {
-                uint32_t groups = high ? pack->groups - 1 : pack->lower_bound;
-                ask(&both[back], groups, width, effort);
-                if (both[back].failed || pack->cancelled || pack->nodes >= pack->node_limit) {
-                    return;
-                }
-                high += pack->groups - 1 == pack->lower_bound;
+            search *s = &both[back];
+            ask(s, pack->lower_bound, width, effort);
+            if (going_on(s) && pack->groups - 1 > pack->lower_bound) {
+                ask(s, pack->groups - 1, width, effort);
             }
-        }
-        if (pack->groups == pack->lower_bound) {
-            return;
+            if (!going_on(s)) {
+                return;
+            }
         }
         effort = effort > UINT64_MAX / 4 ? UINT64_MAX : effort * 4;
     }
 }
 
 vyre_status vyre_pack_search(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
-    if (pack->groups == pack->lower_bound || pack->count > SEARCH_MAX) {
+    if (pack->groups <= pack->lower_bound || pack->count > SEARCH_MAX) {
         return VYRE_OK;
     }
     vyre_plan_mark mark = vyre_planner_mark(planner);
@@ -486,6 +495,11 @@ vyre_status vyre_pack_search(vyre_planner *planner, vyre_pack *pack, vyre_diag *
     }
     rounds(both, pack);
     vyre_planner_release(planner, mark);
-    return both[0].failed || both[1].failed ? vyre_fail_memory(diag, "searching for a better plan")
-                                            : VYRE_OK;
+    if (both[0].failed || both[1].failed) {
+        planner->fault.kind = VYRE_PLAN_FAULT_STORAGE;
+        planner->fault.field = "partial plans";
+        planner->fault.required = memory_limit(pack);
+        return vyre_planner_storage(planner, diag);
+    }
+    return VYRE_OK;
 }

@@ -158,7 +158,7 @@ static vyre_status bind_runtime_sized(binder *b, vyre_diag *diag) {
         const vyre_input *input = &b->args->inputs[i];
         uint32_t unit = vyre_type_size((vyre_type)d->type);
         vyre_place place = vyre_program_decl_place(b->program, b->inputs[i]);
-        if (!input->data && input->size) {
+        if (!input->data && input->size && !b->args->are_resident) {
             return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the address of its bytes",
                              "input %u, \"%s\", has no data", i + 1, d->name);
         }
@@ -245,11 +245,13 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
         const vyre_input *input = &b->args->inputs[i];
         uint32_t unit = vyre_type_size((vyre_type)d->type);
         uint64_t expected = (uint64_t)b->counts[b->inputs[i]] * unit;
-        if (VYRE_MUTANT(input_too_long, input->size != expected, input->size < expected) &&
+        bool may_be_longer = VYRE_MUTANT(input_too_long, b->args->are_resident, true);
+        if ((may_be_longer ? input->size < expected : input->size != expected) &&
             !is_omitted(b, input)) {
             char fix[VYRE_DIAG_FIX];
-            snprintf(fix, sizeof fix, "give exactly %llu bytes (%u elements of %u bytes)",
-                     (ull)expected, b->counts[b->inputs[i]], unit);
+            snprintf(fix, sizeof fix, "give %s %llu bytes (%u elements of %u bytes)",
+                     b->args->are_resident ? "at least" : "exactly", (ull)expected,
+                     b->counts[b->inputs[i]], unit);
             return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_decl_place(b->program, b->inputs[i]), fix,
                                 "input %u, \"%s\" : %s[%u]: %llu bytes expected, %zu given", i + 1,

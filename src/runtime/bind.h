@@ -23,6 +23,8 @@ typedef struct vyre_bind_args {
     uint32_t setting_count;
     /* An input without data stands for its declared size: only sizes are asked for. */
     bool only_sizes;
+    /* Inputs are buffers of which only the sizes are given; they may be too large. */
+    bool are_resident;
 } vyre_bind_args;
 
 /* On failure nothing is to be finished. */

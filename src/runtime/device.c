@@ -1,71 +1,77 @@
-/* Devices by URI, and memory on them. The backend does the work; here are the checks that every
- * backend would need: ranges, foreign buffers, limits. */
+/* Devices by URI: opening, losing and reopening them. */
 #include "runtime/device.h"
 
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/nearest.h"
-#include "runtime/fault.h"
+#include "runtime/queue.h"
 #include "runtime/registry.h"
 
-/* Opens a device of one backend, with the decoration if there is one. */
-static vyre_status open_backend(const vyre_backend *backend, const char *path,
-                                const vyre_fault *fault, const vyre_allocator *a,
-                                vyre_device **out_device, vyre_diag *diag) {
+/* Opens what the device says it is. On failure its object is not there. */
+static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
+    const vyre_backend *backend = device->backend;
+    const vyre_fault *fault = device->has_fault ? &device->fault : NULL;
     vyre_status status = fault ? vyre_fault_opening(fault, diag) : VYRE_OK;
     if (status != VYRE_OK) {
         return status;
     }
+    uint64_t begin = vyre_clock_now();
+    const vyre_device_table *table = backend->device;
+    vyre_backend_device *object = NULL;
+    status = backend->open(backend, device->path, &device->allocator, &object, diag);
+    if (status == VYRE_OK && fault) {
+        status = vyre_fault_wrap(fault, &device->allocator, &table, &object, diag);
+        if (status != VYRE_OK) {
+            backend->device->close(object);
+        }
+    }
+    if (status == VYRE_OK) {
+        device->open_ns = vyre_clock_now() - begin;
+        device->table = table;
+        device->object = object;
+        table->describe(object, &device->info);
+        vyre_diag_copy(device->info.backend, sizeof device->info.backend, backend->name);
+    }
+    return status;
+}
+
+static void free_device(vyre_device *device) {
+    vyre_allocator a = device->allocator;
+    vyre_free(&a, device->path, device->path_size, 1);
+    vyre_free(&a, device, 1, sizeof *device);
+}
+
+vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
+                                     const vyre_fault *fault, const vyre_allocator *a,
+                                     vyre_device **out_device, vyre_diag *diag) {
     vyre_device *device = vyre_alloc_zeroed(a, 1, sizeof *device);
     if (!device) {
         return vyre_fail_memory(diag, "a device");
     }
     device->allocator = *a;
-    device->table = backend->device;
-    status = backend->open(backend, path, a, &device->object, diag);
-    if (status == VYRE_OK && fault) {
-        status = vyre_fault_wrap(fault, a, &device->table, &device->object, diag);
-        if (status != VYRE_OK) {
-            backend->device->close(device->object);
-        }
+    device->backend = backend;
+    device->path_size = strlen(path) + 1;
+    device->path = vyre_alloc(a, device->path_size, 1);
+    device->has_fault = fault != NULL;
+    device->fault = fault ? *fault : (vyre_fault){0};
+    vyre_status status = VYRE_OK;
+    if (!device->path) {
+        status = vyre_fail_memory(diag, "a device");
+    } else {
+        memcpy(device->path, path, device->path_size);
+        status = open_object(device, diag);
+    }
+    if (status == VYRE_OK && pthread_mutex_init(&device->lock, NULL) != 0) {
+        device->table->close(device->object);
+        status = vyre_fail_memory(diag, "a device");
     }
     if (status != VYRE_OK) {
-        vyre_free(a, device, 1, sizeof *device);
+        free_device(device);
         return status;
     }
-    device->table->describe(device->object, &device->info);
-    vyre_diag_copy(device->info.backend, sizeof device->info.backend, backend->name);
     *out_device = device;
-    return VYRE_OK;
-}
-
-/* The first device in order of preference that is there and not an oracle; else the first oracle.
- */
-static vyre_status open_best(const vyre_registry *registry, const vyre_fault *fault,
-                             const vyre_allocator *a, vyre_device **out_device, vyre_diag *diag) {
-    vyre_device *best = NULL;
-    for (uint32_t i = 0; i < vyre_backend_count(registry) && (!best || best->info.is_oracle); i++) {
-        vyre_device *device = NULL;
-        vyre_status status =
-            open_backend(vyre_registry_at(registry, i), "", fault, a, &device, NULL);
-        if (status == VYRE_OUT_OF_MEMORY) {
-            vyre_device_close(best);
-            return vyre_fail_memory(diag, "a device");
-        }
-        if (status == VYRE_OK && (!best || !device->info.is_oracle)) {
-            vyre_device *worse = best;
-            best = device;
-            device = worse;
-        }
-        vyre_device_close(device);
-    }
-    if (!best) {
-        return vyre_fail(diag, VYRE_NOT_FOUND, "register a backend, or open one by name",
-                         "no device is present");
-    }
-    *out_device = best;
     return VYRE_OK;
 }
 
@@ -92,7 +98,7 @@ static vyre_status open_plain(const vyre_registry *registry, const char *uri,
                               const vyre_fault *fault, const vyre_allocator *a,
                               vyre_device **out_device, vyre_diag *diag) {
     if (!*uri || strcmp(uri, "auto") == 0) {
-        return open_best(registry, fault, a, out_device, diag);
+        return vyre_device_open_best(registry, fault, a, out_device, diag);
     }
     const char *colon = strstr(uri, "://");
     size_t length = colon ? (size_t)(colon - uri) : strlen(uri);
@@ -100,7 +106,7 @@ static vyre_status open_plain(const vyre_registry *registry, const char *uri,
     if (!backend) {
         return unknown_backend(registry, uri, length, diag);
     }
-    return open_backend(backend, colon ? colon + 3 : "", fault, a, out_device, diag);
+    return vyre_device_open_backend(backend, colon ? colon + 3 : "", fault, a, out_device, diag);
 }
 
 /* uri is what follows "fault://": INNER?op=... */
@@ -136,9 +142,12 @@ vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
 
 void vyre_device_close(vyre_device *device) {
     if (device) {
-        vyre_allocator a = device->allocator;
-        device->table->close(device->object);
-        vyre_free(&a, device, 1, sizeof *device);
+        vyre_queue_stop(device);
+        pthread_mutex_destroy(&device->lock);
+        if (device->object) {
+            device->table->close(device->object);
+        }
+        free_device(device);
     }
 }
 
@@ -146,141 +155,30 @@ const vyre_device_info *vyre_device_describe(const vyre_device *device) {
     return &device->info;
 }
 
-vyre_status vyre_device_allocate(vyre_device *device, uint64_t size, const char *what,
-                                 vyre_memory *out_memory, vyre_diag *diag) {
-    if (size == 0) {
-        *out_memory = 0;
-        return VYRE_OK;
-    }
-    uint64_t most = device->info.max_buffer_bytes;
-    if (most && size > most) {
-        return vyre_fail(diag, VYRE_LIMIT, "use a smaller problem or another device",
-                         "%s needs %llu bytes, and a buffer of %s has at most %llu", what,
-                         (unsigned long long)size, device->info.backend, (unsigned long long)most);
-    }
-    vyre_status status = device->table->allocate(device->object, size, out_memory, diag);
-    if (status == VYRE_OUT_OF_MEMORY) {
-        return vyre_fail(diag, status, "use a smaller problem or a device with more memory",
-                         "out of memory on %s for %s of %llu bytes", device->info.backend, what,
-                         (unsigned long long)size);
-    }
-    return status;
+bool vyre_device_is_lost(const vyre_device *device) {
+    return atomic_load(&device->is_lost);
 }
 
-void vyre_device_free(vyre_device *device, vyre_memory memory) {
-    if (memory) {
-        device->table->free(device->object, memory);
+vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
+    if (!device) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
     }
-}
-
-/* Buffers */
-
-vyre_status vyre_buffer_create(vyre_device *device, uint64_t size, vyre_buffer **out_buffer,
-                               vyre_diag *diag) {
-    if (!device || !out_buffer) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device and a place for the buffer",
-                         "device or out_buffer is NULL");
-    }
-    vyre_buffer *buffer = vyre_alloc_zeroed(&device->allocator, 1, sizeof *buffer);
-    if (!buffer) {
-        return vyre_fail_memory(diag, "a buffer");
-    }
-    buffer->device = device;
-    buffer->size = size;
-    vyre_status status = vyre_device_allocate(device, size, "a buffer", &buffer->memory, diag);
-    if (status != VYRE_OK) {
-        vyre_free(&device->allocator, buffer, 1, sizeof *buffer);
-        return status;
-    }
-    *out_buffer = buffer;
-    return VYRE_OK;
-}
-
-void vyre_buffer_destroy(vyre_buffer *buffer) {
-    if (buffer) {
-        vyre_device *device = buffer->device;
-        vyre_device_free(device, buffer->memory);
-        vyre_free(&device->allocator, buffer, 1, sizeof *buffer);
-    }
-}
-
-uint64_t vyre_buffer_size(const vyre_buffer *buffer) {
-    return buffer->size;
-}
-
-static vyre_status check_range(const vyre_buffer *buffer, uint64_t offset, uint64_t size,
-                               vyre_diag *diag) {
-    uint64_t end;
-    if (!buffer) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a buffer", "the buffer is NULL");
-    }
-    if (!vyre_add_u64(offset, size, &end) || end > buffer->size) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "keep offset + size within the buffer",
-                         "%llu bytes at offset %llu do not lie inside a buffer of %llu bytes",
-                         (unsigned long long)size, (unsigned long long)offset,
-                         (unsigned long long)buffer->size);
-    }
-    return VYRE_OK;
-}
-
-static vyre_status check_transfer(const vyre_buffer *buffer, uint64_t offset, const void *data,
-                                  uint64_t size, vyre_diag *diag) {
-    vyre_status status = check_range(buffer, offset, size, diag);
-    if (status == VYRE_OK && size && !data) {
-        status =
-            vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the address of the bytes", "data is NULL");
-    }
-    return status;
-}
-
-vyre_status vyre_buffer_write(vyre_buffer *buffer, uint64_t offset, const void *data, uint64_t size,
-                              vyre_diag *diag) {
-    vyre_status status = check_transfer(buffer, offset, data, size, diag);
-    if (status != VYRE_OK || size == 0) {
-        return status;
-    }
-    return buffer->device->table->write(buffer->device->object, buffer->memory, offset, data, size,
-                                        diag);
-}
-
-vyre_status vyre_buffer_read(const vyre_buffer *buffer, uint64_t offset, void *data, uint64_t size,
-                             vyre_diag *diag) {
-    vyre_status status = check_transfer(buffer, offset, data, size, diag);
-    if (status != VYRE_OK || size == 0) {
-        return status;
-    }
-    return buffer->device->table->read(buffer->device->object, buffer->memory, offset, data, size,
-                                       diag);
-}
-
-vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const vyre_buffer *from,
-                             uint64_t from_offset, uint64_t size, vyre_diag *diag) {
-    vyre_status status = check_range(to, to_offset, size, diag);
-    if (status == VYRE_OK) {
-        status = check_range(from, from_offset, size, diag);
-    }
-    if (status != VYRE_OK) {
-        return status;
-    }
-    if (to->device != from->device) {
+    uint32_t live = atomic_load(&device->live);
+    if (live) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
-                         "read the bytes from one device and write them to the other",
-                         "the two buffers belong to different devices");
+                         "destroy its buffers and release its pipelines first",
+                         "%u buffers and pipelines of the %s device are still there", live,
+                         device->info.backend);
     }
-    uint64_t apart = to_offset > from_offset ? to_offset - from_offset : from_offset - to_offset;
-    if (to == from && apart < size) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "copy through another buffer",
-                         "the two ranges overlap");
+    atomic_store(&device->is_lost, true);
+    if (device->object) {
+        device->table->close(device->object);
+        device->object = NULL;
     }
-    return size == 0 ? VYRE_OK
-                     : to->device->table->copy(to->device->object, to->memory, to_offset,
-                                               from->memory, from_offset, size, diag);
-}
-
-vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size, vyre_diag *diag) {
-    vyre_status status = check_range(buffer, offset, size, diag);
-    return status != VYRE_OK || size == 0
-               ? status
-               : buffer->device->table->zero(buffer->device->object, buffer->memory, offset, size,
-                                             diag);
+    device->has_fault = device->has_fault && device->fault.mode == VYRE_FAULT_ALWAYS;
+    vyre_status status = open_object(device, diag);
+    if (status == VYRE_OK) {
+        atomic_store(&device->is_lost, false);
+    }
+    return status;
 }

@@ -45,12 +45,12 @@ static vyre_status failure_of(unsigned op) {
     return op == OP_allocate  ? VYRE_OUT_OF_MEMORY
            : op == OP_compile ? VYRE_UNSUPPORTED
            : op == OP_open    ? VYRE_NOT_FOUND
-                              : VYRE_DEVICE_LOST;
+                              : VYRE_DEVICE_FAILED;
 }
 
 static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
     if (fault->mode == VYRE_FAULT_LOST) {
-        return vyre_fail(diag, VYRE_DEVICE_LOST, "open the device anew",
+        return vyre_fail(diag, VYRE_DEVICE_LOST, "reopen the device, or open it anew",
                          "the device was lost (a fault asked for at %s)", op_names[fault->op]);
     }
     return vyre_fail(diag, failure_of(op), "this failure was asked for; open the device without it",

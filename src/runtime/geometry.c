@@ -22,7 +22,7 @@ typedef struct resolver {
     const vyre_program *program;
     const vyre_program_view *view;
     const vyre_binding *binding;
-    const vyre_input *inputs;
+    const vyre_geometry_words *words;
     const vyre_dispatch_options *options;
     vyre_geometry *out;
     vyre_diag *diag;
@@ -54,28 +54,27 @@ static const char *dependence(const vyre_program_view *view) {
     return NULL;
 }
 
-static vyre_status resolve_workgroup(const resolver *r) {
-    const uint32_t *given = r->options->workgroup;
-    uint32_t *workgroup = r->out->workgroup;
-    memcpy(workgroup, r->view->workgroup, sizeof r->out->workgroup);
-    if (!given[0] && !given[1] && !given[2]) {
-        return VYRE_OK;
-    }
+vyre_status vyre_geometry_workgroup(const vyre_program *program, const uint32_t given[3],
+                                    uint32_t out_workgroup[3], vyre_diag *diag) {
+    const vyre_program_view *view = vyre_program_get(program);
+    uint32_t workgroup[3];
+    memcpy(workgroup, view->workgroup, sizeof workgroup);
     uint64_t lanes = 1;
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3 && (given[0] || given[1] || given[2]); axis++) {
         workgroup[axis] = given[axis] ? given[axis] : 1;
         if (!vyre_mul_u64(lanes, workgroup[axis], &lanes) || lanes > VYRE_LIMIT_GROUP_LANES) {
-            return vyre_fail(r->diag, VYRE_LIMIT, "use fewer lanes per workgroup",
+            return vyre_fail(diag, VYRE_LIMIT, "use fewer lanes per workgroup",
                              "a workgroup has at most %d lanes", VYRE_LIMIT_GROUP_LANES);
         }
     }
-    const char *why = dependence(r->view);
-    if (why && memcmp(workgroup, r->view->workgroup, sizeof r->out->workgroup) != 0) {
-        return vyre_fail_at(r->diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(r->program),
+    const char *why = dependence(view);
+    if (why && memcmp(workgroup, view->workgroup, sizeof workgroup) != 0) {
+        return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
                             "run it with its own workgroup, or change the program",
-                            "the workgroup can't be overridden: program %s uses %s", r->view->name,
+                            "the workgroup can't be overridden: program %s uses %s", view->name,
                             why);
     }
+    memcpy(out_workgroup, workgroup, sizeof workgroup);
     return VYRE_OK;
 }
 
@@ -205,8 +204,16 @@ static vyre_status grid_of_words(resolver *r, vyre_stmt stmt) {
     }
     memset(r->out->grid, 0, sizeof r->out->grid);
     for (uint32_t i = 0; i < r->binding->input_count; i++) {
-        if (r->binding->inputs[i] == s->decl && r->inputs[i].data) {
-            memcpy(r->out->grid, (const char *)r->inputs[i].data + offset, sizeof r->out->grid);
+        if (r->binding->inputs[i] != s->decl) {
+            continue;
+        }
+        if (!r->words->inputs) {
+            return r->words->read(r->words->user, s->decl, offset, r->out->grid,
+                                  sizeof r->out->grid, r->diag);
+        }
+        if (r->words->inputs[i].data) {
+            memcpy(r->out->grid, (const char *)r->words->inputs[i].data + offset,
+                   sizeof r->out->grid);
         }
     }
     return VYRE_OK;
@@ -221,6 +228,10 @@ static vyre_stmt find_indirect(const vyre_program_view *view) {
         }
     }
     return VYRE_NONE;
+}
+
+bool vyre_geometry_is_indirect(const vyre_program *program) {
+    return find_indirect(vyre_program_get(program)) != VYRE_NONE;
 }
 
 static vyre_status resolve_grid(resolver *r) {
@@ -266,18 +277,19 @@ static vyre_status check_range(const resolver *r) {
     return VYRE_OK;
 }
 
-vyre_status vyre_geometry_resolve(const vyre_binding *binding, const vyre_input *inputs,
+vyre_status vyre_geometry_resolve(const vyre_binding *binding, const vyre_geometry_words *words,
                                   const vyre_dispatch_options *options, vyre_geometry *out_geometry,
                                   vyre_diag *diag) {
     vyre_geometry geometry = {.from = VYRE_NONE};
     resolver r = {.program = binding->program,
                   .view = vyre_program_get(binding->program),
                   .binding = binding,
-                  .inputs = inputs,
+                  .words = words,
                   .options = options,
                   .out = &geometry,
                   .diag = diag};
-    vyre_status status = resolve_workgroup(&r);
+    vyre_status status =
+        vyre_geometry_workgroup(binding->program, options->workgroup, geometry.workgroup, diag);
     if (status == VYRE_OK) {
         status = resolve_grid(&r);
     }
@@ -312,7 +324,8 @@ vyre_status vyre_bind_sizes(const vyre_program *program, const vyre_input *input
     if (status != VYRE_OK) {
         return status;
     }
-    status = vyre_geometry_resolve(&binding, inputs, options, &geometry, diag);
+    status = vyre_geometry_resolve(&binding, &(vyre_geometry_words){.inputs = inputs}, options,
+                                   &geometry, diag);
     if (status == VYRE_OK) {
         if (out_counts) {
             memcpy(out_counts, binding.counts,

@@ -2,11 +2,19 @@
  * gets the program as it is, in one launch per pass. All others run a schedule of segments. */
 #include "runtime/pipeline.h"
 
+#include <string.h>
+
 #include "base/diag.h"
+#include "base/mutant.h"
+#include "runtime/call.h"
+#include "runtime/geometry.h"
+#include "runtime/reshape.h"
+#include "runtime/support.h"
+#include "vyre/check.h"
 
 /* Why the program can't be split for the device, or VYRE_OK. */
 static vyre_status may_split(const vyre_device *device, const vyre_program *program,
-                             const vyre_pipeline_options *options, vyre_diag *diag) {
+                             const vyre_dispatch_options *options, vyre_diag *diag) {
     vyre_place place = vyre_program_place(program);
     const char *name = vyre_program_get(program)->name;
     if (options->split == VYRE_SPLIT_NEVER || !device->info.allows_split) {
@@ -23,45 +31,206 @@ static vyre_status may_split(const vyre_device *device, const vyre_program *prog
     return VYRE_OK;
 }
 
-vyre_status vyre_pipeline_init(vyre_pipeline *pipeline, vyre_device *device,
-                               const vyre_program *program, const vyre_pipeline_options *options,
-                               vyre_diag *diag) {
-    *pipeline = (vyre_pipeline){.device = device};
-    bool waits = vyre_contains_grid_sync(program);
-    bool is_native = device->info.level == VYRE_LEVEL_PROGRAM;
-    if (!waits || (is_native && options->split != VYRE_SPLIT_ALWAYS)) {
-        return device->table->compile(device->object, program, &pipeline->kernel, diag);
+/* The first error, out of as many reports as fit. */
+static vyre_status check_program(const vyre_program *program, const vyre_allocator *a,
+                                 vyre_diag *diag) {
+    vyre_diag items[8];
+    vyre_diag_list list = {.items = items, .capacity = sizeof items / sizeof *items};
+    vyre_status status = vyre_check(program, a, &list);
+    if (status == VYRE_OK) {
+        return status;
     }
-    vyre_status status = may_split(device, program, options, diag);
-    return status != VYRE_OK ? status
-                             : vyre_schedule_init(&pipeline->schedule, device, program, diag);
+    (void)vyre_fail(diag, status, "vyre_check lists them", "the program has %u errors",
+                    list.errors);
+    for (uint32_t i = 0; i < list.count && diag; i++) {
+        if (items[i].severity == VYRE_ERROR) {
+            *diag = items[i];
+            break;
+        }
+    }
+    return status;
 }
 
-void vyre_pipeline_finish(vyre_pipeline *pipeline) {
+/* Checks the program and sets what is run: it, or a copy with another workgroup. */
+static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
+                                const vyre_dispatch_options *options, vyre_diag *diag) {
+    uint32_t workgroup[3];
+    p->program = program;
+    vyre_status status = check_program(program, &p->device->allocator, diag);
+    if (status == VYRE_OK) {
+        status = vyre_support_program(&p->device->info, program, diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_geometry_workgroup(program, options->workgroup, workgroup, diag);
+    }
+    if (status == VYRE_OK &&
+        memcmp(workgroup, vyre_program_get(program)->workgroup, sizeof workgroup) != 0) {
+        status = vyre_reshape(program, workgroup, &p->device->allocator, &p->copy, diag);
+        p->program = p->copy;
+    }
+    return status;
+}
+
+static vyre_status compile(vyre_pipeline *p, const vyre_dispatch_options *options,
+                           vyre_diag *diag) {
+    bool is_native = p->device->info.level == VYRE_LEVEL_PROGRAM;
+    if (!vyre_contains_grid_sync(p->program) ||
+        (is_native && options->split != VYRE_SPLIT_ALWAYS)) {
+        vyre_call call = {.device = p->device,
+                          .trace = options->trace,
+                          .name = vyre_program_get(p->program)->name};
+        return vyre_call_compile(&call, p->program, &p->kernel, diag);
+    }
+    vyre_split_options split = {.keep_barriers = options->no_optimize};
+    vyre_status status = may_split(p->device, p->program, options, diag);
+    return status != VYRE_OK ? status
+                             : vyre_schedule_init(&p->schedule, p->device, p->program, &split,
+                                                  options->trace, diag);
+}
+
+vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
+                                 const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                                 vyre_diag *diag) {
+    vyre_pipeline *p = vyre_alloc_zeroed(&device->allocator, 1, sizeof *p);
+    if (!p) {
+        return vyre_fail_memory(diag, "a pipeline");
+    }
+    atomic_init(&p->references, 1);
+    p->device = device;
+    vyre_status status = take_program(p, program, options, diag);
+    if (status == VYRE_OK && pthread_mutex_init(&p->lock, NULL) != 0) {
+        status = vyre_fail_memory(diag, "a pipeline");
+    } else if (status == VYRE_OK) {
+        status = compile(p, options, diag);
+        if (status != VYRE_OK) {
+            pthread_mutex_destroy(&p->lock);
+        }
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(p->copy);
+        vyre_free(&device->allocator, p, 1, sizeof *p);
+        return status;
+    }
+    atomic_fetch_add(&device->live, 1);
+    vyre_count(&device->counters, VYRE_COUNT_compiles, 1);
+    *out_pipeline = p;
+    return VYRE_OK;
+}
+
+vyre_status vyre_compile(vyre_device *device, vyre_program *program,
+                         const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                         vyre_diag *diag) {
+    static const vyre_dispatch_options defaults;
+    if (!device || !program || !out_pipeline) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give a device, a program and a place for the pipeline",
+                         "an argument of vyre_compile is NULL");
+    }
+    vyre_pipeline *p = NULL;
+    vyre_status status =
+        vyre_pipeline_create(device, program, options ? options : &defaults, &p, diag);
+    if (status == VYRE_OK) {
+        p->retained = vyre_program_retain(program);
+        *out_pipeline = p;
+    }
+    return status;
+}
+
+vyre_pipeline *vyre_pipeline_retain(vyre_pipeline *pipeline) {
+    if (pipeline) {
+        atomic_fetch_add(&pipeline->references, 1);
+    }
+    return pipeline;
+}
+
+void vyre_pipeline_release(vyre_pipeline *pipeline) {
+    if (!pipeline || atomic_fetch_sub(&pipeline->references, 1) != 1) {
+        return;
+    }
+    vyre_device *device = pipeline->device;
     if (pipeline->kernel) {
-        pipeline->device->table->destroy(pipeline->device->object, pipeline->kernel);
+        device->table->destroy(device->object, pipeline->kernel);
     } else {
         vyre_schedule_finish(&pipeline->schedule);
     }
+    pthread_mutex_destroy(&pipeline->lock);
+    vyre_program_release(pipeline->copy);
+    vyre_program_release(pipeline->retained);
+    vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);
+    atomic_fetch_sub(&device->live, 1);
 }
 
 bool vyre_pipeline_is_split(const vyre_pipeline *pipeline) {
     return !pipeline->kernel;
 }
 
-vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,
-                              vyre_launch_result *out_result, vyre_dispatch_stats *stats,
-                              vyre_diag *diag) {
-    if (vyre_pipeline_is_split(pipeline)) {
-        return vyre_schedule_run(&pipeline->schedule, launch, out_result, stats, diag);
+vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_options *options,
+                                vyre_diag *diag) {
+    const vyre_program_view *view = vyre_program_get(p->program);
+    const uint32_t *given = options->workgroup;
+    const char *what = NULL;
+    for (int axis = 0; axis < 3 && (given[0] || given[1] || given[2]); axis++) {
+        what =
+            (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
     }
-    const vyre_device_table *table = pipeline->device->table;
-    vyre_backend_device *object = pipeline->device->object;
-    vyre_status status = table->launch(object, pipeline->kernel, launch, out_result, diag);
-    if (status == VYRE_OK && table->finish) {
-        status = table->finish(object, diag);
+    bool is_split = vyre_pipeline_is_split(p);
+    if (options->split == VYRE_SPLIT_NEVER && is_split) {
+        what = "no splitting";
+    } else if (options->split == VYRE_SPLIT_ALWAYS && !is_split &&
+               vyre_contains_grid_sync(p->program)) {
+        what = "splitting";
     }
-    stats->launches++;
-    stats->host_waits++;
+    if (what) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "compile another pipeline for it",
+                         "the pipeline of program %s was compiled for other options, and %s was "
+                         "asked for",
+                         view->name, what);
+    }
+    return is_split && options->find_races ? may_split(p->device, p->program, options, diag)
+                                           : VYRE_OK;
+}
+
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+                                  vyre_trace *trace, vyre_diag *diag) {
+    return vyre_pipeline_is_split(pipeline)
+               ? vyre_schedule_prepare(&pipeline->schedule, grid, trace, diag)
+               : VYRE_OK;
+}
+
+static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
+                                vyre_diag *diag) {
+    vyre_call call = {.device = p->device,
+                      .trace = pass->trace,
+                      .name = vyre_program_get(p->program)->name,
+                      .elapsed = &pass->times->enqueue};
+    vyre_status status = vyre_call_launch(&call, p->kernel, launch, pass->result, diag);
+    pass->stats->launches += status == VYRE_OK;
     return status;
+}
+
+vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
+                              vyre_diag *diag) {
+    vyre_status status = vyre_pipeline_is_split(p)
+                             ? vyre_schedule_run(&p->schedule, launch, pass, diag)
+                             : launch_whole(p, launch, pass, diag);
+    vyre_call call = {.device = p->device,
+                      .trace = pass->trace,
+                      .name = vyre_program_get(p->program)->name,
+                      .elapsed = &pass->times->wait};
+    pass->stats->host_waits++;
+    /* Also after a failure: what was launched before still uses memory that is freed next. */
+    vyre_status finished = vyre_call_finish(&call, status == VYRE_OK ? diag : NULL);
+    return status != VYRE_OK ? status : finished;
+}
+
+void vyre_pipeline_count(const vyre_pipeline *p) {
+    vyre_counter_set *set = &p->device->counters;
+    vyre_count(set, VYRE_COUNT_dispatches, 1);
+    const vyre_module_view *m =
+        vyre_pipeline_is_split(p) ? vyre_module_get(p->schedule.module) : NULL;
+    if (VYRE_MUTANT(split_counted_whole, m && m->segment_count > 1, m != NULL)) {
+        vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
+        vyre_count(set, VYRE_COUNT_grid_sync_segments, m->segment_count);
+        vyre_count(set, VYRE_COUNT_grid_sync_points, m->sync_points);
+    }
 }

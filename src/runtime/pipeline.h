@@ -5,30 +5,34 @@
 #include "runtime/device.h"
 #include "runtime/schedule.h"
 
-typedef struct vyre_pipeline {
+struct vyre_pipeline {
+    atomic_uint references;
     vyre_device *device;
+    const vyre_program *program; /* what is run: the caller's, or `copy` */
+    vyre_program *copy;          /* it with another workgroup; NULL: none */
+    vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
     vyre_backend_kernel *kernel; /* the whole program, or NULL when it is split */
     vyre_schedule schedule;      /* its segments, when it is split */
-} vyre_pipeline;
+    pthread_mutex_t lock;        /* held by the dispatch that runs */
+};
 
-typedef struct vyre_pipeline_options {
-    vyre_split_mode split;
-    bool find_races;
-} vyre_pipeline_options;
-
-/* The program must be checked, and must outlive the pipeline. On failure nothing is to be
- * finished. */
-vyre_status vyre_pipeline_init(vyre_pipeline *pipeline, vyre_device *device,
-                               const vyre_program *program, const vyre_pipeline_options *options,
-                               vyre_diag *diag);
-void vyre_pipeline_finish(vyre_pipeline *pipeline);
-/* Whether the program was split. */
+/* As vyre_compile, but the program must outlive the pipeline. */
+vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
+                                 const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                                 vyre_diag *diag);
 bool vyre_pipeline_is_split(const vyre_pipeline *pipeline);
+/* That the options ask for nothing that the pipeline was not compiled for. */
+vyre_status vyre_pipeline_check(const vyre_pipeline *pipeline, const vyre_dispatch_options *options,
+                                vyre_diag *diag);
 
+/* Makes room for what passes over this grid need. */
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+                                  vyre_trace *trace, vyre_diag *diag);
 /* One pass over the whole grid, waited for. `launch` is that of the source program; its max_steps
- * and room for races hold for the pass. Counts into stats. */
+ * and room for races hold for the pass. */
 vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,
-                              vyre_launch_result *out_result, vyre_dispatch_stats *stats,
-                              vyre_diag *diag);
+                              const vyre_pass *pass, vyre_diag *diag);
+/* Counts a dispatch that succeeded. */
+void vyre_pipeline_count(const vyre_pipeline *pipeline);
 
 #endif

@@ -241,6 +241,13 @@ static void declare_fn(vyre_parser *p, vyre_item *item) {
     }
 }
 
+/* A literal, or the bits of one: infinities and NaN have no literal. */
+static bool is_default(const vyre_parser *p, const vyre_node *n) {
+    return n->op == VYRE_EXPR_LITERAL ||
+           (n->op == VYRE_EXPR_BITCAST &&
+            p->nodes.data[p->kids.data[n->first_kid]].op == VYRE_EXPR_LITERAL);
+}
+
 static void define_param(vyre_parser *p, const vyre_symbol *s) {
     uint32_t node, first = p->at + 1;
     if (p->tokens[p->at].kind == VYRE_TOKEN_ASSIGN) {
@@ -252,7 +259,7 @@ static void define_param(vyre_parser *p, const vyre_symbol *s) {
         const vyre_node *n = &p->nodes.data[node];
         bool whole = n->negative && !vyre_type_is_signed((vyre_type)s->type) &&
                      !vyre_type_is_float((vyre_type)s->type);
-        if (n->op != VYRE_EXPR_LITERAL || whole) {
+        if (!is_default(p, n) || whole) {
             vyre_parser_error(p, "V233", first, p->at - 1, "write a number, true or false",
                               "the default of a param is a literal%s", whole ? " of its type" : "");
         } else if (n->type != s->type && n->type != VYRE_UNKNOWN) {

@@ -79,7 +79,8 @@ static bool is_angle(const formatter *f, uint32_t token) {
         return token >= 1 && is_word(f, token - 1, VYRE_WORD_FUNCTION, VYRE_EXPR_BITCAST);
     }
     return is_kind(f, token, VYRE_TOKEN_GREATER) && token >= 3 &&
-           is_kind(f, token - 2, VYRE_TOKEN_LESS) && is_angle(f, token - 2);
+           is_kind(f, token - 1, VYRE_TOKEN_NAME) && is_kind(f, token - 2, VYRE_TOKEN_LESS) &&
+           is_angle(f, token - 2);
 }
 
 /* A space between the token and the one before it, on the same line? */

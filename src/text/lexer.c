@@ -267,14 +267,14 @@ static void scan_name(vyre_source *s, cursor *c, vyre_token *t) {
 static bool scan_punctuation(vyre_source *s, cursor *c, vyre_token *t) {
     const char *text = s->text + c->at;
     uint32_t left = s->length - c->at;
-    for (uint8_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
+    for (uint32_t kind = 0; kind < VYRE_TOKEN_PUNCTUATION_COUNT; kind++) {
         const char *spelling = spellings[kind];
         uint32_t length = 0;
         while (spelling[length] && length < left && spelling[length] == text[length]) {
             length++;
         }
         if (!spelling[length]) {
-            t->kind = kind;
+            t->kind = (uint8_t)kind;
             c->at += length;
             return true;
         }

@@ -52,3 +52,25 @@ expect_exit 3 "$VYRE" plan negative.json
 expect_err "negative.json:1:"
 echo '{"waves":[' >cut.json
 expect_exit 3 "$VYRE" plan cut.json
+
+# Ctrl-C: the best plan so far. The signal comes while the command waits for the waves.
+python3 - >hard.json <<'PYTHON'
+import json, random
+random.seed(1)
+waves = [{"name": f"w{i}", "frontier": random.randint(200, 500)} for i in range(200)]
+deps = [[f"w{random.randrange(i)}", f"w{i}"] for i in range(1, 200) if random.random() < 0.5]
+print(json.dumps({"waves": waves, "deps": deps, "budget": 1000}))
+PYTHON
+mkfifo pipe
+"$VYRE" plan - --json <pipe >out 2>err &
+exec 3>pipe
+printf '%140000s' '' >&3 # more than fits into a pipe: after this it has begun to read
+kill -INT $!
+cat hard.json >&3
+exec 3>&-
+code=0
+wait $! || code=$?
+[[ $code -eq 130 ]] || fail "interrupted: exit code $code"
+expect_err "best plan so far"
+cp out best.json
+expect_exit 0 "$VYRE" plan hard.json --check best.json

@@ -62,6 +62,11 @@ expect_exit 2 "$VYRE" run "$examples/bfs.vy" --in row=path.mtx
 expect_err "two or three buffers"
 expect_exit 2 "$VYRE" run "$examples/bfs.vy" --in row,col=iota:5
 expect_exit 2 "$VYRE" run "$examples/bfs.vy" --in row,col,dist,row=path.mtx
+expect_exit 2 "$VYRE" run "$examples/bfs.vy" --in row,row=path.mtx
+expect_err "given twice"
+expect_exit 2 "$VYRE" run "$examples/bfs.vy" --in rows,col=path.mtx
+expect_err 'did you mean "row"?'
+expect_exit 0 "$VYRE" run - --in row,col=path.mtx <"$examples/bfs.vy"
 
 # Params by their type.
 cat >params.vy <<'PROGRAM'
@@ -75,7 +80,7 @@ expect_exit 0 "$VYRE" run params.vy
 expect_out "= -1 2 0 0.5 "
 expect_exit 0 "$VYRE" run params.vy --set a=-2147483648 --set b=0x10 --set c=true --set d=-1e3
 expect_out "= -2147483648 16 1 -1000 "
-for wrong in a=2147483648 b=-1 c=2 d=x a= e=1 a; do
+for wrong in a=2147483648 b=-1 c=2 d=x d=1e400 d=0x1p3 a= e=1 a; do
     expect_exit 2 "$VYRE" run params.vy --set "$wrong"
 done
 expect_exit 2 "$VYRE" run params.vy --set a=1 --set a=2

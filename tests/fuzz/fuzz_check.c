@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(first.status == second.status &&
                memcmp(first.items, second.items, sizeof first.items) == 0);
     FUZZ_CHECK(vyre_program_print(program, append, &text) == VYRE_OK);
-    FUZZ_CHECK(vyre_parse(vyre_text_string(&text), text.length, NULL, NULL, &again, NULL) == VYRE_OK);
+    FUZZ_CHECK(vyre_parse(vyre_text_string(&text), text.length, NULL, NULL, &again, NULL) ==
+               VYRE_OK);
     judge(again, &second);
     FUZZ_CHECK(first.status == second.status && first.diags.errors == second.diags.errors &&
                first.diags.warnings == second.diags.warnings);

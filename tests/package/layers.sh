@@ -13,6 +13,7 @@ analysis        base ir text
 pass            base ir text analysis
 plan            base ir text analysis pass
 runtime         base ir text analysis pass plan
+backend/null    base runtime
 backend/ref     base ir runtime
 backend/cpu     base ir analysis pass runtime
 backend/opencl  base ir analysis pass runtime

@@ -46,7 +46,7 @@ static void same_bytes(const example *e, const vyre_output *got, const vyre_outp
 
 /* Runs it as its clause says, then on other grids and in other orders with the same outcome. */
 static void run_example(const example *e, vyre_output *outputs) {
-    static const uint32_t grids[][3] = {{1, 1, 1}, {3, 2, 1}, {100, 1, 1}};
+    static const uint32_t grids[][3] = {{1, 1, 1}, {3, 2, 1}, {19, 1, 1}};
     vyre_program *program = load(e->name);
     vyre_diag diag = {0};
     vyre_device *device = NULL;
@@ -55,7 +55,8 @@ static void run_example(const example *e, vyre_output *outputs) {
     REQUIRE_OK(vyre_dispatch(device, program, e->inputs, e->input_count, outputs, e->output_count,
                              &options, NULL, &diag),
                &diag);
-    for (uint32_t i = 0; i < 3; i++) {
+    uint32_t variations = test_scaled(100) < 100 ? 1 : 3;
+    for (uint32_t i = 0; i < variations; i++) {
         vyre_output again[MOST_OUTPUTS] = {{0}};
         options.has_grid = true;
         memcpy(options.grid, grids[i], sizeof options.grid);
@@ -328,11 +329,11 @@ TEST(bfs) {
 }
 
 TEST(bfs_of_a_large_graph) {
-    check_bfs(rmat(16, 16), 0);
+    check_bfs(rmat(test_scaled(100) < 100 ? 11 : 16, 16), 0);
 }
 
 TEST(pagerank) {
-    vyre_csr graph = rmat(8, 3);
+    vyre_csr graph = rmat(11, 3);
     const uint32_t *row = graph.row.data, *col = graph.col.data;
     uint32_t n = graph.rows, rounds = 0, lonely = 0;
     float *rank = room(n, sizeof *rank), *share = room(n, sizeof *share),
@@ -394,9 +395,11 @@ static double dot(const double *a, const double *b, double *term, uint32_t n) {
 }
 
 TEST(cg) {
-    vyre_csr graph = grid(17, 11);
+    vyre_csr graph = grid(47, 31); /* several blocks of a dot product have work */
     uint32_t n = graph.rows, steps = 0;
-    double shift = 0.01, tolerance = 1e-10;
+    double shift = 0.01, tolerance = 1e-9;
+    uint64_t bits;
+    memcpy(&bits, &tolerance, sizeof bits);
     vyre_array b = random_array(VYRE_F64, n, 9);
     double *x = room(n, 8), *r = room(n, 8), *p = room(n, 8), *q = room(n, 8), *term = room(n, 8);
     memcpy(r, b.data, n * sizeof *r);
@@ -420,10 +423,15 @@ TEST(cg) {
     for (uint32_t i = 0; i < n; i++) {
         off = fmax(off, fabs(q[i] - ((const double *)b.data)[i]));
     }
-    CHECK(off < 1e-8); /* the reference itself solves the system */
+    CHECK(off < 1e-6); /* the reference itself solves the system */
     vyre_output out[3] = {{0}};
     const vyre_input inputs[] = {input_of(&graph.row), input_of(&graph.col), input_of(&b)};
-    run_example(&(example){.name = "cg", .inputs = inputs, .input_count = 3, .output_count = 3},
+    run_example(&(example){.name = "cg",
+                           .inputs = inputs,
+                           .input_count = 3,
+                           .output_count = 3,
+                           .settings = &(vyre_setting){"tolerance", VYRE_F64, bits},
+                           .setting_count = 1},
                 out);
     expect(&out[0], x, n * sizeof *x);
     expect(&out[1], &steps, sizeof steps);

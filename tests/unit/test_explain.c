@@ -30,7 +30,7 @@ static vyre_module *split(const char *text) {
     vyre_program *p = run_parse(text);
     vyre_module *module = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_split(p, NULL, &module, &diag), &diag);
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &module, &diag), &diag);
     vyre_program_release(p);
     return module;
 }
@@ -132,7 +132,7 @@ TEST(programs_without_places) {
     vyre_module *module = NULL;
     REQUIRE_OK(vyre_builder_finish(b, &p, NULL), NULL);
     vyre_builder_destroy(b);
-    REQUIRE_OK(vyre_split(p, NULL, &module, NULL), NULL);
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &module, NULL), NULL);
     for (int i = 0; i < FORMATS; i++) {
         vyre_text text;
         show(module, formats[i], &text);
@@ -189,7 +189,7 @@ TEST(out_of_memory) {
 
 static vyre_status split_one(const vyre_allocator *a, void *user) {
     vyre_module *module = NULL;
-    vyre_status status = vyre_split(user, a, &module, NULL);
+    vyre_status status = vyre_split(user, NULL, a, &module, NULL);
     vyre_module_release(module);
     return status;
 }

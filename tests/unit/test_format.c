@@ -1,50 +1,44 @@
 /* The formatter: canonical layout, comments kept, formatting twice changes nothing, and the program
  * stays the same. */
+#include "base/text.h"
 #include "harness/test.h"
 #include "text/lexer.h"
 #include "vyre/text.h"
 
-typedef struct text_buffer {
-    char *data;
-    size_t length;
-} text_buffer;
+static vyre_text new_text(void) {
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    return text;
+}
 
 static bool append(void *user, const char *text, size_t length) {
-    text_buffer *b = user;
-    char *grown = realloc(b->data, b->length + length + 1);
-    if (!grown) {
-        return false;
-    }
-    memcpy(grown + b->length, text, length);
-    b->data = grown;
-    b->length += length;
-    b->data[b->length] = '\0';
+    vyre_text_append(user, text, length);
     return true;
 }
 
 /* The formatted text; formatted again it must not change. */
-static text_buffer format(int line, const char *text) {
-    text_buffer once = {0}, twice = {0};
+static vyre_text format(int line, const char *text) {
+    vyre_text once = new_text(), twice = new_text();
     vyre_diag item = {0};
     vyre_diag_list list = {.items = &item, .capacity = 1};
-    append(&once, "", 0);
-    append(&twice, "", 0);
     CHECK_STATUS(vyre_format(text, strlen(text), NULL, NULL, append, &once, &list), VYRE_OK, &item);
-    CHECK_STATUS(vyre_format(once.data, once.length, NULL, NULL, append, &twice, &list), VYRE_OK,
-                 &item);
-    if (strcmp(once.data, twice.data) != 0) {
-        test_fail(__FILE__, line, "not stable, first:\n%s\nthen:\n%s", once.data, twice.data);
+    CHECK_STATUS(
+        vyre_format(vyre_text_string(&once), once.length, NULL, NULL, append, &twice, &list),
+        VYRE_OK, &item);
+    if (strcmp(vyre_text_string(&once), vyre_text_string(&twice)) != 0) {
+        test_fail(__FILE__, line, "not stable, first:\n%s\nthen:\n%s", vyre_text_string(&once),
+                  vyre_text_string(&twice));
     }
-    free(twice.data);
+    vyre_text_finish(&twice);
     return once;
 }
 
 static void check_format(int line, const char *text, const char *want) {
-    text_buffer got = format(line, text);
-    if (strcmp(got.data, want) != 0) {
-        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", got.data, want);
+    vyre_text got = format(line, text);
+    if (strcmp(vyre_text_string(&got), want) != 0) {
+        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", vyre_text_string(&got), want);
     }
-    free(got.data);
+    vyre_text_finish(&got);
 }
 #define FORMAT(text, want) check_format(__LINE__, text, want)
 
@@ -116,11 +110,12 @@ TEST(comments_stay_where_they_are) {
 TEST(texts_that_are_refused) {
     vyre_diag item = {0};
     vyre_diag_list list = {.items = &item, .capacity = 1};
-    text_buffer out = {0};
+    vyre_text out = new_text();
     CHECK_STATUS(vyre_format("( ]", 3, "f", NULL, append, &out, &list), VYRE_INVALID_PROGRAM,
                  &item);
     CHECK_STR(item.code, "V207");
-    CHECK(out.data == NULL);
+    CHECK_EQ(out.length, 0);
+    vyre_text_finish(&out);
 }
 
 static bool refuse(void *user, const char *text, size_t length) {
@@ -136,10 +131,10 @@ TEST(a_writer_that_fails_stops_it) {
 }
 
 static vyre_status format_with(const vyre_allocator *a, void *user) {
-    text_buffer out = {0};
+    vyre_text out = new_text();
     const char *text = user;
     vyre_status status = vyre_format(text, strlen(text), "f", a, append, &out, NULL);
-    free(out.data);
+    vyre_text_finish(&out);
     return status;
 }
 
@@ -177,44 +172,42 @@ TEST(random_texts_are_stable) {
         "// c\n",  "/* d */", "/* e\n f */", "\n", "\n\n",     "\n\n\n", "return", "step", "const"};
     uint64_t state = 7;
     for (int round = 0; round < 20000; round++) {
-        char text[900] = "", open[128] = "";
+        vyre_text text = new_text();
+        char open[64];
+        size_t depth = 0;
         uint64_t count = test_random_below(&state, 60);
         for (uint64_t i = 0; i < count; i++) {
             const char *piece = pieces[test_random_below(&state, sizeof pieces / sizeof *pieces)];
-            size_t depth = strlen(open);
-            if (strchr(")]}", piece[0])) {
-                if (depth == 0) {
-                    continue;
-                }
-                strncat(text, &open[depth - 1], 1);
-                open[depth - 1] = '\0';
-            } else {
-                strcat(text, piece);
-                if (strchr("([{", piece[0])) {
-                    open[depth] = piece[0] == '(' ? ')' : piece[0] == '[' ? ']' : '}';
-                    open[depth + 1] = '\0';
-                }
+            static const char openers[] = "([{";
+            const char *opener = strchr(openers, piece[0]);
+            if (opener) {
+                open[depth++] = ")]}"[opener - openers];
             }
-            if (test_random_below(&state, 4)) {
-                strcat(text, " ");
+            if (!strchr(")]}", piece[0])) {
+                vyre_text_puts(&text, piece);
+            } else if (depth) {
+                vyre_text_append(&text, &open[--depth], 1);
             }
+            vyre_text_puts(&text, test_random_below(&state, 4) ? " " : "");
         }
-        for (size_t depth = strlen(open); depth-- > 0;) {
-            strncat(text, &open[depth], 1);
+        while (depth) {
+            vyre_text_append(&text, &open[--depth], 1);
         }
+        const char *tokens = vyre_text_string(&text);
         vyre_diag item = {0};
         vyre_diag_list list = {.items = &item, .capacity = 1};
-        text_buffer probe = {0};
+        vyre_text probe = new_text();
         /* Pieces may have grown together to something that is no text. */
-        if (vyre_format(text, strlen(text), NULL, NULL, append, &probe, &list) == VYRE_OK) {
-            text_buffer once = format(__LINE__, text);
-            check_same_tokens(text, once.data);
-            free(once.data);
+        if (vyre_format(tokens, text.length, NULL, NULL, append, &probe, &list) == VYRE_OK) {
+            vyre_text once = format(__LINE__, tokens);
+            check_same_tokens(tokens, vyre_text_string(&once));
+            vyre_text_finish(&once);
         }
-        free(probe.data);
+        vyre_text_finish(&probe);
         if (test_failed()) {
-            test_fail(__FILE__, __LINE__, "text: %s", text);
+            test_fail(__FILE__, __LINE__, "text: %s", tokens);
             test_stop();
         }
+        vyre_text_finish(&text);
     }
 }

@@ -1,23 +1,17 @@
 /* The parser: what texts mean (seen through the printer), and what is said about wrong ones. Every
  * program that parses must print to a text that parses to an equal program. */
+#include "base/text.h"
 #include "harness/test.h"
 #include "vyre/text.h"
 
-typedef struct text_buffer {
-    char *data;
-    size_t length;
-} text_buffer;
+static vyre_text new_text(void) {
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    return text;
+}
 
 static bool append(void *user, const char *text, size_t length) {
-    text_buffer *b = user;
-    char *grown = realloc(b->data, b->length + length + 1);
-    if (!grown) {
-        return false;
-    }
-    memcpy(grown + b->length, text, length);
-    b->data = grown;
-    b->length += length;
-    b->data[b->length] = '\0';
+    vyre_text_append(user, text, length);
     return true;
 }
 
@@ -43,9 +37,9 @@ static void parse(parsed *p, const char *text) {
 }
 
 /* The printed text of a program that must parse; printed again it must be equal. */
-static text_buffer print_checked(const char *text) {
+static vyre_text print_checked(const char *text) {
     parsed p, again;
-    text_buffer out = {0};
+    vyre_text out = new_text();
     parse(&p, text);
     if (p.status != VYRE_OK) {
         test_fail(__FILE__, __LINE__, "%s %u:%u %s\nin: %s", p.items[0].code, p.items[0].line,
@@ -53,10 +47,10 @@ static text_buffer print_checked(const char *text) {
         test_stop();
     }
     CHECK_STATUS(vyre_program_print(p.program, append, &out), VYRE_OK, NULL);
-    parse(&again, out.data);
+    parse(&again, vyre_text_string(&out));
     if (again.status != VYRE_OK || !vyre_program_equal(p.program, again.program)) {
         test_fail(__FILE__, __LINE__, "not the same program when parsed again: %s\n%s",
-                  again.items[0].message, out.data);
+                  again.items[0].message, vyre_text_string(&out));
     }
     vyre_program_release(p.program);
     vyre_program_release(again.program);
@@ -77,28 +71,25 @@ static const char prelude[] = "program t workgroup(64) {\n"
 
 /* Parses the statements inside a program with some declarations and compares their printed form. */
 static void check_body(int line, const char *body, const char *want) {
-    char *text = malloc(sizeof prelude + strlen(body) + 8);
-    REQUIRE(text != NULL);
-    strcpy(text, prelude);
-    strcat(strcat(text, body), "\n}\n");
-    text_buffer out = print_checked(text);
-    const char *got = strstr(out.data, "region \"here\" {\n    }\n");
+    vyre_text text = new_text();
+    vyre_text_printf(&text, "%s%s\n}\n", prelude, body);
+    vyre_text out = print_checked(vyre_text_string(&text));
+    const char *got = strstr(vyre_text_string(&out), "region \"here\" {\n    }\n");
     REQUIRE(got != NULL);
     got += strlen("region \"here\" {\n    }\n");
-    text_buffer plain = {0};
-    append(&plain, "", 0);
+    vyre_text plain = new_text();
     for (const char *at = got; strncmp(at, "    ", 4) == 0;) {
         size_t length = strcspn(at, "\n");
         append(&plain, at + 4, length - 4);
         append(&plain, "\n", 1);
         at += length + 1;
     }
-    if (strcmp(plain.data, want) != 0) {
-        test_fail(__FILE__, line, "%s\ngives:\n%swant:\n%s", body, plain.data, want);
+    if (strcmp(vyre_text_string(&plain), want) != 0) {
+        test_fail(__FILE__, line, "%s\ngives:\n%swant:\n%s", body, vyre_text_string(&plain), want);
     }
-    free(plain.data);
-    free(out.data);
-    free(text);
+    vyre_text_finish(&plain);
+    vyre_text_finish(&out);
+    vyre_text_finish(&text);
 }
 #define BODY(body, want) check_body(__LINE__, body, want)
 
@@ -241,11 +232,11 @@ TEST(statements) {
 }
 
 static void check_program(int line, const char *text, const char *want) {
-    text_buffer out = print_checked(text);
-    if (strcmp(out.data, want) != 0) {
-        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", out.data, want);
+    vyre_text out = print_checked(text);
+    if (strcmp(vyre_text_string(&out), want) != 0) {
+        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", vyre_text_string(&out), want);
     }
-    free(out.data);
+    vyre_text_finish(&out);
 }
 
 TEST(declarations_in_any_order) {
@@ -506,38 +497,35 @@ TEST(one_error_does_not_hide_or_cause_others) {
                "V066@2:9 V066@3:18 V066@4:9");
 }
 
-static char *repeated(const char *before, const char *part, size_t count, const char *middle,
-                      const char *after_part, const char *after) {
-    size_t room = strlen(before) + count * (strlen(part) + strlen(after_part)) + strlen(middle) +
-                  strlen(after) + 1;
-    char *text = malloc(room), *at = text;
-    REQUIRE(text != NULL);
-    at += sprintf(at, "%s", before);
+static vyre_text repeated(const char *before, const char *part, size_t count, const char *middle,
+                          const char *after_part, const char *after) {
+    vyre_text text = new_text();
+    vyre_text_puts(&text, before);
     for (size_t i = 0; i < count; i++) {
-        at += sprintf(at, "%s", part);
+        vyre_text_puts(&text, part);
     }
-    at += sprintf(at, "%s", middle);
+    vyre_text_puts(&text, middle);
     for (size_t i = 0; i < count; i++) {
-        at += sprintf(at, "%s", after_part);
+        vyre_text_puts(&text, after_part);
     }
-    sprintf(at, "%s", after);
+    vyre_text_puts(&text, after);
     return text;
 }
 
 static void check_repeated(int line, const char *part, size_t count, const char *middle,
                            const char *after_part, const char *code) {
     bool statement = strchr(part, '{') != NULL;
-    char *text = repeated(
+    vyre_text text = repeated(
         statement ? "program p workgroup(1) { " : "program p workgroup(1) { let x = ", part, count,
         middle, after_part, statement ? "}" : "; }");
     parsed p;
-    parse(&p, text);
+    parse(&p, vyre_text_string(&text));
     if (strcmp(p.list.errors ? p.items[0].code : "", code) != 0 || p.list.errors > 1) {
         test_fail(__FILE__, line, "%zu times %s: %u errors, %s %s", count, part, p.list.errors,
                   p.items[0].code, p.items[0].message);
     }
     vyre_program_release(p.program);
-    free(text);
+    vyre_text_finish(&text);
 }
 
 TEST(depth_is_limited_and_never_recursion) {
@@ -569,15 +557,17 @@ TEST(random_bytes_give_errors) {
         "while",   "atomic_add", "len",       "\"s\"", "region", "const", "param", "return", "->",
         "f",       "opaque",     "reads",     "step",  "&&",     "."};
     for (int round = 0; round < 20000; round++) {
-        char text[600] = "program p workgroup(1) { in x : u32[]; ";
+        vyre_text text = new_text();
+        vyre_text_puts(&text, "program p workgroup(1) { in x : u32[]; ");
         uint64_t count = test_random_below(&state, 40);
         for (uint64_t i = 0; i < count; i++) {
-            strcat(text, pieces[test_random_below(&state, sizeof pieces / sizeof *pieces)]);
-            strcat(text, " ");
+            uint64_t piece = test_random_below(&state, sizeof pieces / sizeof *pieces);
+            vyre_text_printf(&text, "%s ", pieces[piece]);
         }
-        strcat(text, "}");
+        vyre_text_puts(&text, "}");
         parsed p;
-        parse(&p, text + (round % 2 ? 0 : test_random_below(&state, 30)));
+        parse(&p, vyre_text_string(&text) + (round % 2 ? 0 : test_random_below(&state, 30)));
+        vyre_text_finish(&text);
         vyre_program_release(p.program);
     }
 }
@@ -641,9 +631,9 @@ TEST(breadth_first_search) {
     CHECK_EQ(vyre_program_decl_place(p.program, 2).line, 5);
     CHECK_EQ(vyre_program_place(p.program).line, 2);
     vyre_program_release(p.program);
-    text_buffer out = print_checked(bfs);
-    CHECK_HAS(out.data, "let _0 = atomic_cas(dist[u], 4294967295, level + 1);\n");
-    free(out.data);
+    vyre_text out = print_checked(bfs);
+    CHECK_HAS(vyre_text_string(&out), "let _0 = atomic_cas(dist[u], 4294967295, level + 1);\n");
+    vyre_text_finish(&out);
 }
 
 /* Everything that allocates: consts, functions, effects, nesting, hoisting. */
@@ -657,41 +647,42 @@ static const char broad[] =
 
 static vyre_status parse_with(const vyre_allocator *a, void *user) {
     vyre_program *program = NULL;
-    const char *text = user;
-    vyre_status status = vyre_parse(text, strlen(text), NULL, a, &program, NULL);
+    const vyre_text *text = user;
+    vyre_status status = vyre_parse(text->data, text->length, NULL, a, &program, NULL);
     vyre_program_release(program);
     return status;
 }
 
 TEST(every_allocation_may_fail) {
-    char text[sizeof broad];
-    strcpy(text, broad);
-    CHECK(test_every_allocation(parse_with, text, 4000) > 20);
-    char search[sizeof bfs];
-    strcpy(search, bfs);
-    CHECK(test_every_allocation(parse_with, search, 4000) > 20);
+    vyre_text text = new_text();
+    vyre_text_puts(&text, broad);
+    CHECK(test_every_allocation(parse_with, &text, 4000) > 20);
+    vyre_text_reset(&text);
+    vyre_text_puts(&text, bfs);
+    CHECK(test_every_allocation(parse_with, &text, 4000) > 20);
+    vyre_text_finish(&text);
 }
 
 /* Time is not asserted, but a program of this size finishes at once or not at all. */
 TEST(a_large_program) {
-    char *text = repeated("program p workgroup(64) { inout b : u32[]; let x = 1; ",
-                          "x = x * 3 + b[x & 255]; b[x] += x; ", 50000, "", "", "}");
+    vyre_text text = repeated("program p workgroup(64) { inout b : u32[]; let x = 1; ",
+                              "x = x * 3 + b[x & 255]; b[x] += x; ", 50000, "", "", "}");
     parsed p;
-    parse(&p, text);
+    parse(&p, vyre_text_string(&text));
     REQUIRE(p.status == VYRE_OK);
     CHECK_EQ(vyre_program_get(p.program)->stats.statements, 100001);
     vyre_program_release(p.program);
-    free(text);
+    vyre_text_finish(&text);
 }
 
 TEST(errors_are_bounded) {
-    char *text = repeated("program p workgroup(64) { ", "let = ; ", 100000, "", "", "}");
+    vyre_text text = repeated("program p workgroup(64) { ", "let = ; ", 100000, "", "", "}");
     parsed p;
-    parse(&p, text);
+    parse(&p, vyre_text_string(&text));
     CHECK_STATUS(p.status, VYRE_INVALID_PROGRAM, NULL);
     CHECK(p.list.errors <= 110);
     CHECK_EQ(p.list.count, 64);
-    free(text);
+    vyre_text_finish(&text);
     vyre_program *none = NULL;
     CHECK_STATUS(vyre_parse("x", 1, NULL, NULL, &none, NULL), VYRE_INVALID_PROGRAM, NULL);
     CHECK(none == NULL);
@@ -715,13 +706,13 @@ static void check_library(int line, const char *text, const char *want) {
     p.list.items = p.items;
     p.list.capacity = 64;
     p.status = vyre_parse(text, strlen(text), &options, NULL, &p.program, &p.list);
-    text_buffer out = {0};
+    vyre_text out = new_text();
     if (p.status == VYRE_OK) {
         vyre_program_print(p.program, append, &out);
-        parse(&again, out.data);
+        parse(&again, vyre_text_string(&out));
         if (again.status != VYRE_OK || !vyre_program_equal(p.program, again.program)) {
             test_fail(__FILE__, line, "not the same program when parsed again: %s\n%s",
-                      again.items[0].message, out.data);
+                      again.items[0].message, vyre_text_string(&out));
         }
         vyre_program_release(again.program);
     } else {
@@ -729,10 +720,10 @@ static void check_library(int line, const char *text, const char *want) {
         append(&out, " ", 1);
         append(&out, p.items[0].message, strlen(p.items[0].message));
     }
-    if (strcmp(out.data, want) != 0) {
-        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", out.data, want);
+    if (strcmp(vyre_text_string(&out), want) != 0) {
+        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", vyre_text_string(&out), want);
     }
-    free(out.data);
+    vyre_text_finish(&out);
     vyre_program_release(p.program);
     vyre_program_release(lib.program);
 }

@@ -272,7 +272,7 @@ TEST(memory_smallest_arena_equals_brute_force) {
 TEST(memory_states_its_gap_when_the_search_is_cut_short) {
     vyre_planner *planner = planner_make(NULL);
     const vyre_plan_memory_options one = {.node_limit = 1};
-    for (uint64_t round = 0; round < 300; round++) {
+    for (uint64_t round = 0; round < test_scaled(300); round++) {
         uint64_t seed = round;
         uint32_t lives[40][3];
         for (uint32_t i = 0; i < 40; i++) {
@@ -301,7 +301,7 @@ TEST(memory_of_many_waves) {
     vyre_wave_set set = {.waves = waves,
                          .wave_count = MOST,
                          .deps = deps,
-                         .dep_count = 3 * MOST,
+                         .dep_count = (size_t)3 * MOST,
                          .budget_bytes = 10000,
                          .resident_graph_bytes = 1234};
     vyre_plan_memory memory = lay_out(planner, &set, NULL);

@@ -1,6 +1,7 @@
 /* Mode packed: known optima, brute force, bounds, limits, cancellation, never over budget. */
 #include "../../bench/plan/brute.h"
 #include "harness/test.h"
+#include "plan/packed.h"
 #include "vyre/plan.h"
 
 enum { MOST = 2000 };
@@ -151,7 +152,7 @@ TEST(packed_equals_brute_force_on_all_small_graphs) {
             costs *= 3;
         }
         for (uint32_t graph = 0; graph < 1u << pairs; graph++) {
-            for (uint32_t code = 0; code < costs; code++) {
+            for (uint32_t code = 0; code < costs; code += costs / (uint32_t)test_scaled(costs)) {
                 uint64_t cost[5];
                 vyre_wave_dep dep[10];
                 size_t deps = 0;
@@ -179,7 +180,7 @@ static problem *problem_random(uint64_t *seed, uint32_t count, uint64_t most, ui
     size_t deps = 0;
     for (uint32_t w = 0; w < count; w++) {
         cost[w] = test_random_below(seed, most + 1);
-        for (uint32_t v = 0; v < w && deps < 4 * MOST; v++) {
+        for (uint32_t v = 0; v < w && deps < (size_t)4 * MOST; v++) {
             if (test_random_below(seed, 100) < percent) {
                 dep[deps++] = (vyre_wave_dep){v, w};
             }
@@ -190,12 +191,69 @@ static problem *problem_random(uint64_t *seed, uint32_t count, uint64_t most, ui
 
 TEST(packed_equals_brute_force_on_random_graphs) {
     vyre_planner *planner = planner_make(NULL);
-    for (uint64_t round = 0; round < 5000; round++) {
+    for (uint64_t round = 0; round < test_scaled(5000); round++) {
         uint64_t seed = round;
         uint32_t count = 1 + (uint32_t)test_random_below(&seed, 10);
         uint64_t most = 1 + test_random_below(&seed, 30);
         uint64_t budget = most + test_random_below(&seed, 2 * most);
-        compare(planner, problem_random(&seed, count, most, budget, test_random_below(&seed, 60)));
+        problem *p = problem_random(&seed, count, most, budget, test_random_below(&seed, 60));
+        compare(planner, p);
+        /* The same near the end of 64 bits, where nothing divides evenly any more. */
+        unsigned shift = 57;
+        for (uint32_t w = 0; w < count; w++) {
+            p->waves[w].frontier <<= shift;
+            p->waves[w].frontier += test_random_below(&seed, 5);
+        }
+        p->set.budget_bytes = (budget << shift) + test_random_below(&seed, 20) + 5;
+        compare(planner, p);
+    }
+    vyre_planner_destroy(planner);
+}
+
+/* The exact search by itself: no heuristics, from the worst plan, one wave in each group. */
+static void search_alone(vyre_planner *planner, const problem *p, uint64_t *cost) {
+    const vyre_plan_options options = {.node_limit = 1 << 20};
+    static uint32_t order[16], layers[17];
+    vyre_plan_graph graph;
+    vyre_pack search;
+    uint32_t edges, best = brute(p, &edges);
+    REQUIRE(vyre_planner_begin(planner, 0));
+    REQUIRE_OK(vyre_plan_graph_layers(planner, &p->set, order, layers, &graph, NULL), NULL);
+    REQUIRE_OK(vyre_plan_graph_sort(planner, &graph, NULL), NULL);
+    REQUIRE(vyre_pack_init(planner, &graph, cost, p->set.budget_bytes, &options, &search));
+    REQUIRE_OK(vyre_pack_bound(planner, &search, NULL), NULL);
+    CHECK(search.lower_bound <= best);
+    search.groups = search.count;
+    for (uint32_t k = 0; k < search.count; k++) {
+        search.group_of[order[k]] = k;
+    }
+    REQUIRE_OK(vyre_pack_search(planner, &search, NULL), NULL);
+    REQUIRE(search.groups == best && search.lower_bound == best);
+    uint64_t room[16];
+    for (uint32_t g = 0; g < search.groups; g++) {
+        room[g] = p->set.budget_bytes;
+    }
+    for (uint32_t w = 0; w < search.count; w++) {
+        REQUIRE(search.group_of[w] < search.groups && cost[w] <= room[search.group_of[w]]);
+        room[search.group_of[w]] -= cost[w];
+    }
+    for (size_t i = 0; i < p->set.dep_count; i++) {
+        CHECK(search.group_of[p->deps[i].before] < search.group_of[p->deps[i].after]);
+    }
+}
+
+TEST(search_alone_equals_brute_force) {
+    vyre_planner *planner = planner_make(NULL);
+    for (uint64_t round = 0; round < test_scaled(5000); round++) {
+        uint64_t seed = round, cost[16];
+        uint32_t count = 6 + (uint32_t)test_random_below(&seed, 5);
+        uint64_t most = 1 + test_random_below(&seed, 12);
+        uint64_t budget = most + test_random_below(&seed, 3 * most);
+        problem *p = problem_random(&seed, count, most, budget, test_random_below(&seed, 40));
+        for (uint32_t w = 0; w < count; w++) {
+            cost[w] = p->waves[w].frontier;
+        }
+        search_alone(planner, p, cost);
     }
     vyre_planner_destroy(planner);
 }
@@ -203,7 +261,7 @@ TEST(packed_equals_brute_force_on_random_graphs) {
 TEST(packed_random_graphs_of_many_sizes) {
     vyre_planner *planner = planner_make(NULL);
     const vyre_plan_options options = {.node_limit = 20000};
-    for (uint64_t round = 0; round < 60; round++) {
+    for (uint64_t round = 0; round < test_scaled(60); round++) {
         uint64_t seed = round;
         uint32_t count = 11 + (uint32_t)test_random_below(&seed, round < 50 ? 150 : 1900);
         uint64_t most = 1 + test_random_below(&seed, 1000000);
@@ -224,12 +282,15 @@ TEST(packed_large_graph) {
     for (uint32_t w = 0; w < N; w++) {
         waves[w] = (vyre_wave){NULL, 50 + test_random_below(&seed, 450), 0, 0};
     }
-    for (size_t i = 0; i < 3 * N; i++) {
+    for (size_t i = 0; i < (size_t)3 * N; i++) {
         uint32_t a = (uint32_t)test_random_below(&seed, N - 1);
         deps[i] = (vyre_wave_dep){a, a + 1 + (uint32_t)test_random_below(&seed, N - 1 - a)};
     }
-    vyre_wave_set set = {
-        .waves = waves, .wave_count = N, .deps = deps, .dep_count = 3 * N, .budget_bytes = 1000};
+    vyre_wave_set set = {.waves = waves,
+                         .wave_count = N,
+                         .deps = deps,
+                         .dep_count = (size_t)3 * N,
+                         .budget_bytes = 1000};
     vyre_planner *planner = planner_make(NULL);
     vyre_plan plan = pack(planner, &set, NULL);
     CHECK(plan.group_count - plan.lower_bound <= plan.lower_bound / 50);

@@ -5,7 +5,8 @@
 /* A backend that is there only on paper: opening and describing is all it does. */
 typedef struct paper {
     vyre_backend backend;
-    bool is_oracle, is_absent;
+    vyre_device_info info;
+    bool is_absent;
     int opened, closed;
 } paper;
 
@@ -32,7 +33,7 @@ static void paper_close(vyre_backend_device *d) {
     ((paper_device *)d)->owner->closed++;
 }
 static void paper_describe(vyre_backend_device *d, vyre_device_info *info) {
-    *info = (vyre_device_info){.name = "paper", .is_oracle = ((paper_device *)d)->owner->is_oracle};
+    *info = ((paper_device *)d)->owner->info;
 }
 static vyre_status paper_allocate(vyre_backend_device *d, uint64_t size, vyre_memory *out,
                                   vyre_diag *diag) {
@@ -162,7 +163,7 @@ TEST(auto_takes_the_best_that_is_present_and_no_oracle) {
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
     paper oracle = make_paper("oracle", 1), absent = make_paper("absent", 2),
           good = make_paper("good", 3), worse = make_paper("worse", 4);
-    oracle.is_oracle = true;
+    oracle.info.is_oracle = true;
     absent.is_absent = true;
     REQUIRE_OK(vyre_registry_add(r, &oracle.backend, NULL), NULL);
     REQUIRE_OK(vyre_registry_add(r, &absent.backend, NULL), NULL);
@@ -175,9 +176,34 @@ TEST(auto_takes_the_best_that_is_present_and_no_oracle) {
     CHECK_STR(vyre_device_describe(device)->backend, "good");
     CHECK_EQ(diag.message[0], 0);
     CHECK_EQ(oracle.opened, oracle.closed);
-    CHECK_EQ(worse.opened, 0);
+    CHECK_EQ(worse.opened, worse.closed);
     vyre_device_close(device);
     CHECK_EQ(good.closed, 1);
+    vyre_registry_destroy(r);
+}
+
+/* 6.4 selection: what a device can do comes before its rank. */
+TEST(auto_ranks_by_facts_before_rank) {
+    paper able = make_paper("able", 50), plain = make_paper("plain", 1);
+    paper timed = make_paper("timed", 60), wide = make_paper("wide", 70);
+    paper dummy = make_paper("dummy", 0);
+    able.info.has_f16 = true;
+    dummy.info = (vyre_device_info){.is_dummy = true, .max_buffer_bytes = 1, .has_subgroups = true};
+    paper *all[] = {&able, &plain, &dummy, &timed, &wide};
+    timed.info = (vyre_device_info){.reports_device_time = true}; /* 2 points, as f16 */
+    wide.info = (vyre_device_info){.reports_device_time = true, .memory_bandwidth = 5};
+    static const char *const winners[] = {"able", "able", "able", "timed", "wide"};
+    vyre_registry *r = NULL;
+    REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        vyre_device *device = NULL;
+        slot_count = 0;
+        REQUIRE_OK(vyre_registry_add(r, &all[i]->backend, NULL), NULL);
+        REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+        CHECK_STR(vyre_device_describe(device)->backend, winners[i]);
+        vyre_device_close(device);
+        CHECK_EQ(all[i]->opened, all[i]->closed);
+    }
     vyre_registry_destroy(r);
 }
 
@@ -185,7 +211,9 @@ TEST(without_another_device_auto_is_the_oracle) {
     vyre_registry *r = NULL;
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
     paper oracle = make_paper("oracle", 0);
-    oracle.is_oracle = true;
+    oracle.info = (vyre_device_info){
+        .is_oracle = true, .max_buffer_bytes = 1, .max_group_lanes = 256, .has_subgroups = true};
+    oracle.info.native_subgroup = 32;
     REQUIRE_OK(vyre_registry_add(r, &oracle.backend, NULL), NULL);
     vyre_device *device = NULL;
     REQUIRE_OK(vyre_device_open(r, NULL, NULL, &device, NULL), NULL);
@@ -274,10 +302,10 @@ TEST(fault_fails_the_call_it_was_asked_to) {
         const char *uri;
         vyre_status want[4];
     } cases[] = {
-        {"fault://ref?op=write&n=2", {VYRE_OK, VYRE_DEVICE_LOST, VYRE_OK, VYRE_OK}},
-        {"fault://ref?op=write&n=2&mode=once", {VYRE_OK, VYRE_DEVICE_LOST, VYRE_OK, VYRE_OK}},
+        {"fault://ref?op=write&n=2", {VYRE_OK, VYRE_DEVICE_FAILED, VYRE_OK, VYRE_OK}},
+        {"fault://ref?op=write&n=2&mode=once", {VYRE_OK, VYRE_DEVICE_FAILED, VYRE_OK, VYRE_OK}},
         {"fault://ref?op=write&n=3&mode=always",
-         {VYRE_OK, VYRE_OK, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST}},
+         {VYRE_OK, VYRE_OK, VYRE_DEVICE_FAILED, VYRE_DEVICE_FAILED}},
         {"fault://auto?mode=lost&op=write",
          {VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST}},
     };
@@ -305,9 +333,20 @@ TEST(a_lost_device_fails_everything_and_can_be_reopened) {
     CHECK_STATUS(vyre_buffer_write(b, 0, "x", 1, &diag), VYRE_DEVICE_LOST, &diag);
     CHECK_HAS(diag.message, "lost");
     CHECK_EQ(byte, 7);
+    CHECK(vyre_device_is_lost(device));
+    vyre_buffer *none = NULL;
+    CHECK_STATUS(vyre_buffer_create(device, 4, &none, &diag), VYRE_DEVICE_LOST, &diag);
+    /* Not while there is a buffer of the lost one. */
+    CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_HAS(diag.message, "1 buffers");
+    vyre_buffer_destroy(b);
+    REQUIRE_OK(vyre_device_reopen(device, &diag), &diag);
+    CHECK(!vyre_device_is_lost(device));
+    REQUIRE_OK(vyre_buffer_create(device, 4, &b, &diag), &diag);
+    REQUIRE_OK(vyre_buffer_read(b, 0, &byte, 1, &diag), &diag);
+    CHECK_EQ(byte, 0);
     vyre_buffer_destroy(b);
     vyre_device_close(device);
-    vyre_device_close(open_ref("ref"));
 }
 
 TEST(fault_uris_are_checked) {
@@ -334,6 +373,30 @@ TEST(fault_uris_are_checked) {
     CHECK_STATUS(vyre_device_open(NULL, "fault://nope?op=read", NULL, &device, &diag),
                  VYRE_NOT_FOUND, &diag);
     CHECK(device == NULL);
+}
+
+/* A backend that is there once, and again when a flag is cleared. */
+TEST(a_device_that_can_not_be_reopened_stays_lost) {
+    vyre_registry *r = NULL;
+    vyre_device *device = NULL;
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    paper gone = make_paper("gone", 1);
+    REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+    REQUIRE_OK(vyre_registry_add(r, &gone.backend, NULL), NULL);
+    REQUIRE_OK(vyre_device_open(r, "gone", NULL, &device, NULL), NULL);
+    gone.is_absent = true;
+    CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_NOT_FOUND, &diag);
+    CHECK_EQ(gone.closed, 1);
+    CHECK_STATUS(vyre_buffer_create(device, 4, &b, &diag), VYRE_DEVICE_LOST, &diag);
+    gone.is_absent = false;
+    REQUIRE_OK(vyre_device_reopen(device, &diag), &diag);
+    CHECK_STATUS(vyre_buffer_create(device, 4, &b, &diag), VYRE_OUT_OF_MEMORY, &diag);
+    gone.is_absent = true;
+    CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_NOT_FOUND, &diag);
+    vyre_device_close(device);
+    CHECK_EQ(gone.opened, gone.closed);
+    vyre_registry_destroy(r);
 }
 
 static vyre_status open_and_close(const vyre_allocator *a, void *user) {

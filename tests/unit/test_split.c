@@ -12,7 +12,8 @@ static void expect(const char *text, const vyre_input *inputs, uint32_t input_co
     for (int device = 0; device < 2; device++) {
         for (int order = VYRE_ORDER_FORWARD; order <= VYRE_ORDER_INTERLEAVED; order++) {
             for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
-                vyre_dispatch_options options = {.has_elements = elements != 0,
+                vyre_dispatch_options options = {.no_optimize = path == VYRE_PATH_HOST,
+                                                 .has_elements = elements != 0,
                                                  .elements = elements,
                                                  .order = (vyre_order)order,
                                                  .order_seed = 7,
@@ -42,7 +43,7 @@ static bool to_stdout(void *user, const char *text, size_t length) {
 
 static void print_segments(const vyre_program *program) {
     vyre_module *m = NULL;
-    if (vyre_split(program, NULL, &m, NULL) == VYRE_OK) {
+    if (vyre_split(program, NULL, NULL, &m, NULL) == VYRE_OK) {
         const vyre_module_view *v = vyre_module_get(m);
         for (uint32_t i = 0; i < v->step_count; i++) {
             printf("step %u: segment %d kind %u next %d otherwise %d sync %d flips %d\n", i,
@@ -161,6 +162,26 @@ TEST(collectives_of_one_rank) {
            NULL, 0, 0, WORDS(2, 4, 6, 8, 0, 0));
 }
 
+TEST(functions_with_async_copies_may_be_called_twice) {
+    expect("program p workgroup(1) elements(2) { out o : u32[4]; in s : u32[4];\n"
+           "  private a : u32[1]; fn get(i : u32) -> u32 { async_load(s, a, i * 4, 4, \"t\");\n"
+           "    grid_sync; async_wait(\"t\"); return a[0]; }\n"
+           "  let x = get(global_id.x); let y = get(x); o[2 * global_id.x] = x;\n"
+           "  o[2 * global_id.x + 1] = y; }",
+           (vyre_input[]){{(const uint32_t[]){2, 3, 8, 9}, 16}}, 1, 0, WORDS(2, 8, 3, 9));
+}
+
+TEST(collectives_do_not_depend_on_lanes_that_ended) {
+    expect("program p workgroup(2) elements(4) { out o : u32[6]; scratch s : u32[4];\n"
+           "  s[global_id.x] = global_id.x + 1; if (global_id.x != 2) { exit; }\n"
+           "  all_gather(s, o); o[5] = 7; }",
+           NULL, 0, 0, WORDS(1, 2, 3, 4, 0, 7));
+    expect("program p workgroup(2) elements(4) { out o : u32[6]; scratch s : u32[4];\n"
+           "  s[global_id.x] = global_id.x + 1; if (s[global_id.x] != 9) { exit; }\n"
+           "  all_gather(s, o); o[5] = 7; }",
+           NULL, 0, 0, WORDS(0, 0, 0, 0, 0, 0));
+}
+
 TEST(segments_are_valid_programs_without_grid_barriers) {
     vyre_program *p = run_parse(
         "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
@@ -168,9 +189,10 @@ TEST(segments_are_valid_programs_without_grid_barriers) {
         "  let x = global_id.x; a[x & 1] = 2.0; w[local_id.x] = x; if (x == N) { exit; }\n"
         "  for (i in 0 .. k) { grid_sync; x = x + w[0] + u32(a[0]) + N; }\n"
         "  o[global_id.x] = x; }");
+    vyre_split_options options = {.keep_barriers = true};
     vyre_module *m = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_split(p, NULL, &m, &diag), &diag);
+    REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
     const vyre_module_view *v = vyre_module_get(m);
     CHECK(v->segment_count >= 3);
     CHECK_EQ(v->sync_points, 1);
@@ -193,7 +215,7 @@ static const char *crowded =
 
 static vyre_status split_crowded(const vyre_allocator *a, void *user) {
     vyre_module *m = NULL;
-    vyre_status status = vyre_split(user, a, &m, NULL);
+    vyre_status status = vyre_split(user, NULL, a, &m, NULL);
     vyre_module_release(m);
     return status;
 }
@@ -214,4 +236,107 @@ TEST(async_copies_are_pending_across_a_barrier) {
     expect("program p workgroup(1) elements(1) { out o : u8[8]; in s : u8[4];\n"
            "  async_store(s, o, 3, 4, \"t\"); grid_sync; async_wait(\"t\"); }",
            (vyre_input[]){{"\x15\x16\x17\x18", 4}}, 1, 0, WORDS(0x15000000, 0x00181716));
+}
+
+/* Splits and counts: grid barriers kept, removed, weakened. */
+static void expect_barriers(const char *text, uint32_t kept, uint32_t removed, uint32_t weakened) {
+    vyre_program *p = run_parse(text);
+    for (int keep = 0; keep < 2; keep++) {
+        vyre_split_options options = {.keep_barriers = keep != 0};
+        vyre_module *m = NULL;
+        vyre_diag diag = {0};
+        REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
+        const vyre_module_view *v = vyre_module_get(m);
+        uint32_t weak = 0;
+        for (uint32_t i = 0; i < v->removed_count; i++) {
+            weak += v->removed[i].weakened;
+            CHECK(v->removed[i].place.line > 0);
+        }
+        CHECK_EQ(v->sync_points, keep ? kept + removed : kept);
+        CHECK_EQ(v->removed_count, keep ? 0 : removed);
+        CHECK_EQ(weak, keep ? 0 : weakened);
+        vyre_module_release(m);
+    }
+    vyre_program_release(p);
+}
+
+TEST(barriers_that_nobody_needs_are_removed_or_weakened) {
+    expect_barriers("program p workgroup(2) elements(4) { out a : u32[4]; out b : u32[4];\n"
+                    "  a[global_id.x] = 1; grid_sync; b[global_id.x] = 2; grid_sync;\n"
+                    "  b[global_id.x] += a[3 - global_id.x]; }",
+                    1, 1, 0);
+    expect_barriers("program p workgroup(2) elements(4) { out a : u32[4]; workgroup w : u32[2];\n"
+                    "  w[local_id.x] = 1; grid_sync; a[global_id.x] = w[1 - local_id.x]; }",
+                    0, 1, 1);
+    expect_barriers("program p workgroup(2) elements(4) { inout a : u32[4]; out b : u32[4];\n"
+                    "  b[global_id.x] = a[3 - global_id.x]; grid_sync; a[global_id.x] = 1; }",
+                    1, 0, 0);
+    expect_barriers("program p workgroup(2) elements(4) { out a : u32[4]; a[0] = 1; grid_sync;\n"
+                    "  trap(\"t\", 1); }",
+                    1, 0, 0);
+    expect_barriers("program p workgroup(2) elements(4) { out a : u32[4]; out b : u32[4];\n"
+                    "  a[global_id.x] = 1; grid_sync; grid_sync; b[global_id.x] = a[0]; }",
+                    1, 1, 0);
+}
+
+/* Words stored per lane and for the grid. */
+static void expect_words(const char *text, uint32_t lane, uint32_t area) {
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    CHECK_EQ(vyre_module_get(m)->lane_words, lane);
+    CHECK_EQ(vyre_module_get(m)->grid_words, 1 + area);
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+TEST(the_cheapest_of_storing_and_computing_again_is_chosen) {
+    /* k is loaded from memory that changes: it is stored, what is made of it is not. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4]; out o : u32[4];\n"
+                 "  let k = s[global_id.x]; let a = k + 1; let b = k * 2; let c = a + b;\n"
+                 "  s[global_id.x] = 9; grid_sync; o[global_id.x] = s[0] + a + b + c; }",
+                 1, 0);
+    /* One word made of three: it is stored, they are not. */
+    expect_words(
+        "program p workgroup(2) elements(4) { inout s : u32[8]; out o : u32[4];\n"
+        "  let a = s[global_id.x]; let b = s[global_id.x + 1]; let c = s[global_id.x + 2];\n"
+        "  let d = a + b * c; grid_sync; s[global_id.x] = 9; o[global_id.x] = d; }",
+        1, 0);
+    /* Ids, params and what follows from them cost nothing. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4]; param n : u32 = 2;\n"
+                 "  let i = global_id.x * n + 1; s[i & 3] = i; grid_sync;\n"
+                 "  let v = s[3 - global_id.x]; grid_sync; s[i & 3] = v; }",
+                 1, 0);
+    /* The same for all lanes: once for the grid. */
+    expect_words(
+        "program p workgroup(2) elements(4) { inout s : u32[4]; out o : u32[4];\n"
+        "  let v = s[0]; grid_sync; s[global_id.x] = 7; grid_sync; o[global_id.x] = v + s[1]; }",
+        0, 1);
+    /* A variable that is assigned is stored, though its first value is a constant. */
+    expect_words("program p workgroup(2) elements(4) { inout s : u32[4];\n"
+                 "  let x = 1; x = x + s[global_id.x]; grid_sync; s[3 - global_id.x] = x; }",
+                 1, 0);
+}
+
+TEST(values_of_a_group_are_stored_once_for_it) {
+    /* k is the same for a group and decides about a workgroup barrier behind the grid barrier. */
+    const char *text =
+        "program p workgroup(2) elements(6) { inout s : u32[6]; out o : u32[6];\n"
+        "  workgroup w : u32[2]; let k = s[group_id.x]; grid_sync; s[global_id.x] = 5; grid_sync;\n"
+        "  if (k != 1) { w[local_id.x] = s[5 - global_id.x] + k; barrier;\n"
+        "    o[global_id.x] = w[1 - local_id.x]; } }";
+    const uint32_t start[6] = {0, 1, 2, 3, 4, 5};
+    vyre_input input = {start, sizeof start};
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, NULL), NULL);
+    CHECK_EQ(vyre_module_get(m)->group_value_words, 1);
+    CHECK_EQ(vyre_module_get(m)->lane_words, 0);
+    for (uint32_t i = 0; i < vyre_module_get(m)->segment_count; i++) {
+        CHECK_EQ(vyre_check(vyre_module_get(m)->segments[i], NULL, NULL), VYRE_OK);
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+    expect(text, &input, 1, 0, WORDS(5, 5, 5, 5, 5, 5));
 }

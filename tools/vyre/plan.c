@@ -188,10 +188,12 @@ static cli_exit make_plan(cli_context *cli, const plan_options *o, const vyre_wa
         vyre_text_finish(&text);
         return cli_report(cli, &diag);
     }
-    if (cancelled) {
+    cli_exit exit = cli_output(cli, &text);
+    if (exit == CLI_OK && cancelled) {
         cli_say(cli, "interrupted: this is the best plan so far");
+        exit = CLI_INTERRUPTED;
     }
-    return cli_output(cli, &text);
+    return exit;
 }
 
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {

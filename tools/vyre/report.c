@@ -28,6 +28,7 @@ cli_exit cli_exit_of(vyre_status status) {
     case VYRE_STEP_BUDGET:
     case VYRE_TIMEOUT:
     case VYRE_DEVICE_LOST:
+    case VYRE_DEVICE_FAILED:
     case VYRE_INTERNAL: return CLI_FAILED;
     case VYRE_CANCELLED: return CLI_INTERRUPTED;
     case VYRE_CHECK_FAILED: return CLI_CHECK;

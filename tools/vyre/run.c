@@ -256,7 +256,7 @@ const cli_command cli_run_command = {
     .summary = "run a program",
     .details = "Fills the inputs, runs the program on a device and writes or summarises the "
                "outputs. Without --grid or --elements the program's own clause decides, else the "
-               "largest returned buffer; the command says which.",
+               "largest returned buffer; the command says which. FILE may be - for standard input.",
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(run_options),

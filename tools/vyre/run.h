@@ -43,8 +43,10 @@ typedef struct run {
     bool done; /* the report and the outputs are there */
 } run;
 
-/* All return CLI_PENDING when there is nothing wrong. */
+/* Those that return an exit code give CLI_PENDING when there is nothing wrong. */
 
+/* Tells that there is no such declaration, with the nearest one that is wanted. */
+cli_exit run_unknown(run *r, const char *what, const char *name, bool (*wanted)(vyre_role));
 /* Fills the input slots from --in and the settings from --set. */
 cli_exit run_read_settings(run *r);
 cli_exit run_read_inputs(run *r);

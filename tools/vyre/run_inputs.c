@@ -1,27 +1,24 @@
 /* Filling the inputs and params of a run from the command line. */
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
+#include "io/decimal.h"
 #include "io/generate.h"
 #include "io/spec.h"
 #include "run.h"
 
 enum { GRAPH_BUFFERS = 3 };
 
-static vyre_nearest nearest_decl(const run *r, const char *name, bool (*wanted)(vyre_role)) {
+cli_exit run_unknown(run *r, const char *what, const char *name, bool (*wanted)(vyre_role)) {
+    char fix[VYRE_DIAG_FIX];
     vyre_nearest nearest = vyre_nearest_to(name);
     for (vyre_decl d = 0; d < r->view->decl_count; d++) {
         if (wanted((vyre_role)r->view->decls[d].role)) {
             vyre_nearest_offer(&nearest, r->view->decls[d].name);
         }
     }
-    return nearest;
-}
-
-static cli_exit unknown(run *r, const char *what, const char *name, bool (*wanted)(vyre_role)) {
-    char fix[VYRE_DIAG_FIX];
-    vyre_nearest nearest = nearest_decl(r, name, wanted);
     cli_did_you_mean(&nearest, "vyre print FILE shows the declarations", fix, sizeof fix);
     return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "program %s has no %s \"%s\"",
                     r->view->name, what, name);
@@ -45,21 +42,25 @@ static bool read_signed(const char *text, uint64_t max, uint64_t *out) {
     return true;
 }
 
+/* Finite decimals that fit, and the three words for what decimals can't say. */
 static bool read_float(const char *text, bool is_double, uint64_t *out) {
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (end == text || *end) {
+    static const float words[] = {NAN, INFINITY, -INFINITY};
+    uint64_t word;
+    float narrow;
+    double wide;
+    if (cli_read_choice("nan|inf|-inf", text, &word)) {
+        wide = narrow = words[word];
+    } else if (is_double ? !vyre_decimal_f64(text, strlen(text), &wide)
+                         : !vyre_decimal_f32(text, strlen(text), &narrow)) {
         return false;
     }
-    if (is_double) {
-        memcpy(out, &value, sizeof value);
-        return true;
-    }
-    float narrow = strtof(text, &end);
     uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    *out = bits;
+    if (is_double) {
+        memcpy(out, &wide, sizeof wide);
+    } else {
+        memcpy(&bits, &narrow, sizeof bits);
+        *out = bits;
+    }
     return true;
 }
 
@@ -104,7 +105,7 @@ static cli_exit read_setting(run *r, const char *text) {
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     vyre_decl decl = vyre_program_find_decl(r->program, name);
     if (decl == VYRE_NONE || !is_param((vyre_role)r->view->decls[decl].role)) {
-        return unknown(r, "param", name, is_param);
+        return run_unknown(r, "param", name, is_param);
     }
     const vyre_decl_node *node = &r->view->decls[decl];
     vyre_setting setting = {.name = node->name, .type = (vyre_type)node->type};
@@ -139,7 +140,7 @@ static bool is_input(vyre_role role) {
     return role == VYRE_IN || role == VYRE_INOUT;
 }
 
-/* The input slots of "row,col,val"; their number, or 0 after an error. */
+/* The input slots of "row,col,val". */
 static cli_exit find_slots(run *r, const char *names, size_t length, uint32_t slots[GRAPH_BUFFERS],
                            uint32_t *out_count) {
     uint32_t count = 0;
@@ -157,9 +158,13 @@ static cli_exit find_slots(run *r, const char *names, size_t length, uint32_t sl
             slot++;
         }
         if (slot == r->input_count) {
-            return unknown(r, "input", name, is_input);
+            return run_unknown(r, "input", name, is_input);
         }
-        if (r->arrays[slot].type != VYRE_VOID) {
+        bool again = r->arrays[slot].type != VYRE_VOID;
+        for (uint32_t i = 0; i < count; i++) {
+            again |= slots[i] == slot;
+        }
+        if (again) {
             return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "give it once",
                             "input %s is given twice", name);
         }
@@ -233,19 +238,14 @@ static cli_exit read_input(run *r, const char *text) {
 
 static cli_exit refuse_missing(run *r, uint32_t slot) {
     const vyre_decl_node *node = &r->view->decls[r->input_decls[slot]];
-    vyre_place place = vyre_program_decl_place(r->program, r->input_decls[slot]);
-    vyre_diag diag = {.status = VYRE_INVALID_INPUT};
-    if (place.file) {
-        snprintf(diag.file, sizeof diag.file, "%s", place.file);
-    }
-    diag.line = place.line;
-    diag.col = place.col;
-    diag.end_col = place.end_col;
-    snprintf(diag.message, sizeof diag.message,
-             "input %s : %s[] is not given, and nothing else says its size", node->name,
-             vyre_type_name((vyre_type)node->type));
-    snprintf(diag.fix, sizeof diag.fix, "add --in %s=FILE.npy, or for a try --in %s=random:1000:1",
+    vyre_diag diag = {0};
+    char fix[VYRE_DIAG_FIX];
+    snprintf(fix, sizeof fix, "add --in %s=FILE.npy, or for a try --in %s=random:1000:1",
              node->name, node->name);
+    vyre_fail_at(&diag, VYRE_INVALID_INPUT, "",
+                 vyre_program_decl_place(r->program, r->input_decls[slot]), fix,
+                 "input %s : %s[] is not given, and nothing else says its size", node->name,
+                 vyre_type_name((vyre_type)node->type));
     return cli_report(r->cli, &diag);
 }
 

@@ -25,17 +25,19 @@ uint64_t run_output_digest(const run *r, uint32_t slot) {
 
 /* Files */
 
+static bool is_output(vyre_role role) {
+    return role == VYRE_INOUT || role == VYRE_OUT;
+}
+
 static cli_exit resolve_output(run *r, const char *text) {
     const char *equals = strchr(text, '=');
     if (!equals || !equals[1]) {
         return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "write --out BUF=FILE.npy",
                         "--out \"%s\" names no file", text);
     }
-    char name[VYRE_LIMIT_NAME + 1], fix[VYRE_DIAG_FIX];
+    char name[VYRE_LIMIT_NAME + 1];
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    vyre_nearest nearest = vyre_nearest_to(name);
     for (uint32_t i = 0; i < r->output_count; i++) {
-        vyre_nearest_offer(&nearest, output_node(r, i)->name);
         if (strcmp(output_node(r, i)->name, name) != 0) {
             continue;
         }
@@ -51,9 +53,7 @@ static cli_exit resolve_output(run *r, const char *text) {
         }
         return CLI_PENDING;
     }
-    cli_did_you_mean(&nearest, "outputs are declared inout or out", fix, sizeof fix);
-    return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "program %s has no output \"%s\"",
-                    r->view->name, name);
+    return run_unknown(r, "output", name, is_output);
 }
 
 /* A run may take long; that its result has no place to go is better told before. */

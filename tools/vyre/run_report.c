@@ -64,31 +64,21 @@ void run_tell_numbers(const run *r) {
 
 /* Races */
 
-static void place_diag(vyre_diag *diag, vyre_place place) {
-    vyre_diag_copy(diag->file, sizeof diag->file, place.file ? place.file : "");
-    diag->line = place.line;
-    diag->col = place.col;
-    diag->end_col = place.end_col;
-}
-
 static void tell_race(run *r, const vyre_race *race, bool fails) {
-    const char *name = r->view->decls[race->decl].name;
-    vyre_diag diag = {.status = fails ? VYRE_CHECK_FAILED : VYRE_OK,
-                      .severity = fails ? VYRE_ERROR : VYRE_WARNING};
-    place_diag(&diag, vyre_program_stmt_place(r->program, race->first));
-    snprintf(diag.message, sizeof diag.message, "%srace on %s[%u]: lane %" PRIu64 " %s it here",
-             race->harmless ? "harmless " : "", name, race->element, race->first_lane,
-             race->first_writes ? "writes" : "reads");
-    vyre_diag_copy(diag.fix, sizeof diag.fix,
-                   race->harmless ? "none needed: all write the same value and nobody reads it "
-                                    "before the next barrier"
-                                  : "separate the two by a barrier, or make both atomic");
+    vyre_diag diag = {0}, note = {0};
+    vyre_fail_at(&diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->first),
+                 race->harmless ? "none needed: all write the same value and nobody reads it "
+                                  "before the next barrier"
+                                : "separate the two by a barrier, or make both atomic",
+                 "%srace on %s[%u]: lane %" PRIu64 " %s it here", race->harmless ? "harmless " : "",
+                 r->view->decls[race->decl].name, race->element, race->first_lane,
+                 race->first_writes ? "writes" : "reads");
+    diag.severity = fails ? VYRE_ERROR : VYRE_WARNING;
     cli_report(r->cli, &diag);
-    vyre_diag note = {.severity = VYRE_NOTE};
-    place_diag(&note, vyre_program_stmt_place(r->program, race->second));
-    snprintf(note.message, sizeof note.message,
-             "lane %" PRIu64 " %s it here, with no barrier between", race->second_lane,
-             race->second_writes ? "writes" : "reads");
+    vyre_fail_at(&note, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->second),
+                 NULL, "lane %" PRIu64 " %s it here, with no barrier between", race->second_lane,
+                 race->second_writes ? "writes" : "reads");
+    note.severity = VYRE_NOTE;
     cli_report(r->cli, &note);
 }
 

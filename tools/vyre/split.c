@@ -8,7 +8,7 @@
 #include "vyre/split.h"
 
 typedef struct split_options {
-    bool explain, dot, svg, json;
+    bool explain, dot, svg, json, no_opt;
     const char *folder;
 } split_options;
 
@@ -20,6 +20,7 @@ static const cli_option options[] = {
     {"dot", CLI_FLAG, 0, false, AT(dot), NULL, "print the schedule for graphviz"},
     {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
+    {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -114,7 +115,8 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     }
     vyre_diag diag = {0};
     vyre_module *module = NULL;
-    vyre_status status = vyre_split(program, NULL, &module, &diag);
+    vyre_split_options how = {.keep_barriers = o->no_opt};
+    vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
     if (status != VYRE_OK) {
         return cli_report(cli, &diag);

@@ -1,26 +1,16 @@
 /* The reference backend as a device: memory is host memory, a kernel is the program itself, and a
  * launch interprets it to its end. */
-#include <stdalign.h>
 #include <string.h>
 
 #include "backend/ref/ref.h"
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "runtime/builtin.h"
+#include "runtime/host_memory.h"
 
 typedef struct ref_device {
-    vyre_allocator allocator;
+    vyre_host_device host;
 } ref_device;
-
-/* Memory is known by the address of its block. */
-typedef struct block {
-    size_t size;
-    alignas(16) unsigned char bytes[];
-} block;
-
-static block *block_of(vyre_memory memory) {
-    return (block *)(uintptr_t)memory; /* NOLINT(performance-no-int-to-ptr): handles are u64 */
-}
 
 static vyre_status ref_open(const vyre_backend *backend, const char *path,
                             const vyre_allocator *allocator, vyre_backend_device **out_device,
@@ -34,14 +24,14 @@ static vyre_status ref_open(const vyre_backend *backend, const char *path,
     if (!device) {
         return vyre_fail_memory(diag, "a device");
     }
-    device->allocator = a;
+    device->host.allocator = a;
     *out_device = (vyre_backend_device *)device;
     return VYRE_OK;
 }
 
 static void ref_close(vyre_backend_device *object) {
     ref_device *device = (ref_device *)object;
-    vyre_allocator a = device->allocator;
+    vyre_allocator a = device->host.allocator;
     vyre_free(&a, device, 1, sizeof *device);
 }
 
@@ -64,62 +54,6 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
     };
 }
 
-static vyre_status ref_allocate(vyre_backend_device *object, uint64_t size, vyre_memory *out_memory,
-                                vyre_diag *diag) {
-    ref_device *device = (ref_device *)object;
-    block *b = size <= SIZE_MAX - sizeof *b
-                   ? vyre_alloc_zeroed(&device->allocator, sizeof *b + (size_t)size, 1)
-                   : NULL;
-    if (!b) {
-        return vyre_fail_memory(diag, "a buffer");
-    }
-    b->size = (size_t)size;
-    *out_memory = (uintptr_t)b;
-    return VYRE_OK;
-}
-
-static void ref_free(vyre_backend_device *object, vyre_memory memory) {
-    ref_device *device = (ref_device *)object;
-    block *b = block_of(memory);
-    vyre_free(&device->allocator, b, sizeof *b + b->size, 1);
-}
-
-static vyre_status ref_write(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
-                             const void *data, uint64_t size, vyre_diag *diag) {
-    (void)object, (void)diag;
-    memcpy(block_of(memory)->bytes + offset, data, size);
-    return VYRE_OK;
-}
-
-static vyre_status ref_read(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
-                            void *data, uint64_t size, vyre_diag *diag) {
-    (void)object, (void)diag;
-    memcpy(data, block_of(memory)->bytes + offset, size);
-    return VYRE_OK;
-}
-
-static vyre_status ref_copy(vyre_backend_device *object, vyre_memory to, uint64_t to_offset,
-                            vyre_memory from, uint64_t from_offset, uint64_t size,
-                            vyre_diag *diag) {
-    (void)object, (void)diag;
-    memcpy(block_of(to)->bytes + to_offset, block_of(from)->bytes + from_offset, size);
-    return VYRE_OK;
-}
-
-static vyre_status ref_zero(vyre_backend_device *object, vyre_memory memory, uint64_t offset,
-                            uint64_t size, vyre_diag *diag) {
-    (void)object, (void)diag;
-    memset(block_of(memory)->bytes + offset, 0, size);
-    return VYRE_OK;
-}
-
-static vyre_status ref_equal(vyre_backend_device *object, vyre_memory a, vyre_memory b,
-                             uint64_t size, bool *out_equal, vyre_diag *diag) {
-    (void)object, (void)diag;
-    *out_equal = memcmp(block_of(a)->bytes, block_of(b)->bytes, size) == 0;
-    return VYRE_OK;
-}
-
 /* A kernel is the program: the interpreter needs no preparation. */
 typedef struct ref_kernel {
     const vyre_program *program;
@@ -128,7 +62,7 @@ typedef struct ref_kernel {
 static vyre_status ref_compile(vyre_backend_device *object, const vyre_program *program,
                                vyre_backend_kernel **out_kernel, vyre_diag *diag) {
     ref_device *device = (ref_device *)object;
-    ref_kernel *kernel = vyre_alloc(&device->allocator, 1, sizeof *kernel);
+    ref_kernel *kernel = vyre_alloc(&device->host.allocator, 1, sizeof *kernel);
     if (!kernel) {
         return vyre_fail_memory(diag, "a kernel");
     }
@@ -139,7 +73,7 @@ static vyre_status ref_compile(vyre_backend_device *object, const vyre_program *
 
 static void ref_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
     ref_device *device = (ref_device *)object;
-    vyre_free(&device->allocator, kernel, 1, sizeof(ref_kernel));
+    vyre_free(&device->host.allocator, kernel, 1, sizeof(ref_kernel));
 }
 
 static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *kernel,
@@ -148,13 +82,13 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
     ref_device *device = (ref_device *)object;
     const vyre_program *program = ((ref_kernel *)kernel)->program;
     uint32_t count = vyre_program_get(program)->decl_count;
-    vyre_ref_memory *memory = vyre_alloc_zeroed(&device->allocator, count, sizeof *memory);
+    vyre_ref_memory *memory = vyre_alloc_zeroed(&device->host.allocator, count, sizeof *memory);
     if (!memory) {
         return vyre_fail_memory(diag, "a launch");
     }
     for (vyre_decl i = 0; i < count; i++) {
         if (launch->memory[i]) {
-            memory[i] = (vyre_ref_memory){block_of(launch->memory[i])->bytes, launch->counts[i]};
+            memory[i] = (vyre_ref_memory){vyre_host_bytes(launch->memory[i]), launch->counts[i]};
         }
     }
     vyre_ref_args args = {
@@ -172,7 +106,7 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
         .race_capacity = launch->race_capacity,
     };
     vyre_ref_result result = {0};
-    vyre_status status = vyre_ref_execute(&args, &device->allocator, &result, diag);
+    vyre_status status = vyre_ref_execute(&args, &device->host.allocator, &result, diag);
     if (status == VYRE_OK) {
         *out_result = (vyre_launch_result){
             .steps = result.steps,
@@ -181,15 +115,14 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
             .races_stored = result.races_stored,
         };
     }
-    vyre_free(&device->allocator, memory, count, sizeof *memory);
+    vyre_free(&device->host.allocator, memory, count, sizeof *memory);
     return status;
 }
 
 /* All entries but `describe`. */
 #define REF_ENTRIES                                                                                \
-    .close = ref_close, .allocate = ref_allocate, .free = ref_free, .write = ref_write,            \
-    .read = ref_read, .copy = ref_copy, .zero = ref_zero, .equal = ref_equal,                      \
-    .compile = ref_compile, .destroy = ref_destroy, .launch = ref_launch
+    VYRE_HOST_MEMORY_ENTRIES, .close = ref_close, .compile = ref_compile, .destroy = ref_destroy,  \
+                              .launch = ref_launch
 
 static const vyre_device_table ref_table = {
     REF_ENTRIES,

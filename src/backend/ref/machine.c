@@ -49,7 +49,7 @@ static vyre_status refuel(vyre_ref_machine *m, const vyre_ref_lane *lane) {
                             "the step budget of %llu statements is used up",
                             (unsigned long long)args->step_budget);
     }
-    if (args->cancel && *args->cancel) {
+    if (args->cancel && __atomic_load_n(args->cancel, __ATOMIC_RELAXED)) {
         return vyre_fail_at(m->diag, VYRE_CANCELLED, "", place, NULL, "the run was cancelled");
     }
     if (args->deadline_ns && now_ns() >= args->deadline_ns) {

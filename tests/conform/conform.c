@@ -1,0 +1,155 @@
+/* A program is parsed once and dispatched for every combination of device, path, order and
+ * optimiser; outputs are compared whole, so that a wrong length is seen too. */
+#include "conform/conform.h"
+
+typedef struct variant {
+    const char *device;
+    vyre_dispatch_options options;
+} variant;
+
+enum { DEVICES = 2, PATHS = 2, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
+
+static variant variant_of(int number, const vyre_dispatch_options *options) {
+    static const char *const devices[DEVICES] = {"ref", "ref-split"};
+    variant v = {.device = devices[number % DEVICES]};
+    if (options) {
+        v.options = *options;
+    }
+    number /= DEVICES;
+    v.options.path = (vyre_path)(number % PATHS);
+    number /= PATHS;
+    v.options.order = (vyre_order)(number % ORDERS);
+    v.options.order_seed = 11;
+    v.options.no_optimize = number / ORDERS == 0;
+    return v;
+}
+
+static void describe(const variant *v, const char *text) {
+    printf("on %s, path %d, order %d, %s:\n%s\n", v->device, v->options.path, v->options.order,
+           v->options.no_optimize ? "every barrier kept" : "optimised", text);
+}
+
+static bool same_words(const run_result *r, const uint32_t *words, uint32_t count) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        size_t size = r->outputs[i].size;
+        if (size % 4 != 0 || size / 4 > count - at ||
+            (size && memcmp(r->outputs[i].data, words + at, size) != 0)) {
+            return false;
+        }
+        at += (uint32_t)(size / 4);
+    }
+    return at == count;
+}
+
+static void print_outputs(const run_result *r) {
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        printf("output %u:", i);
+        for (uint32_t w = 0; w < r->outputs[i].size / 4; w++) {
+            printf(" %u", run_word(r, i, w));
+        }
+        printf("\n");
+    }
+}
+
+void conform_expect(const char *text, const vyre_input *inputs, uint32_t input_count,
+                    const vyre_dispatch_options *options, const uint32_t *words, uint32_t count) {
+    vyre_program *p = run_parse(text);
+    for (int i = 0; i < VARIANTS && !test_failed(); i++) {
+        variant v = variant_of(i, options);
+        run_result r = run_program(v.device, p, inputs, input_count, &v.options);
+        CHECK_STATUS(r.status, VYRE_OK, &r.diag);
+        if (r.status == VYRE_OK && !same_words(&r, words, count)) {
+            test_fail(__FILE__, __LINE__, "wrong outputs");
+            print_outputs(&r);
+        }
+        if (test_failed()) {
+            describe(&v, text);
+        }
+        run_finish(&r);
+    }
+    vyre_program_release(p);
+}
+
+void conform_refuse(const char *text, const vyre_input *inputs, uint32_t input_count,
+                    const vyre_dispatch_options *options, vyre_status status, const char *message) {
+    vyre_program *p = run_parse(text);
+    for (int i = 0; i < VARIANTS && !test_failed(); i++) {
+        variant v = variant_of(i, options);
+        run_result r = run_program(v.device, p, inputs, input_count, &v.options);
+        CHECK_STATUS(r.status, status, &r.diag);
+        CHECK_HAS(r.diag.message, message);
+        for (uint32_t o = 0; o < r.output_count; o++) {
+            CHECK(!r.outputs[o].data && r.outputs[o].size == 0);
+        }
+        if (test_failed()) {
+            describe(&v, text);
+        }
+        run_finish(&r);
+    }
+    vyre_program_release(p);
+}
+
+run_result conform_run(const char *device, const char *text, const vyre_input *inputs,
+                       uint32_t input_count, const vyre_dispatch_options *options) {
+    vyre_program *p = run_parse(text);
+    vyre_dispatch_options all = options ? *options : (vyre_dispatch_options){0};
+    all.no_optimize = true;
+    run_result r = run_program(device, p, inputs, input_count, &all);
+    REQUIRE_OK(r.status, &r.diag);
+    vyre_program_release(p);
+    return r;
+}
+
+vyre_module *conform_split(const char *text) {
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_split(p, &keep, NULL, &m, &diag), &diag);
+    vyre_program_release(p);
+    return m;
+}
+
+uint32_t conform_count(const vyre_program *program, vyre_stmt_op op) {
+    const vyre_program_view *view = vyre_program_get(program);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < view->stmt_count; i++) {
+        count += view->stmts[i].op == op;
+    }
+    return count;
+}
+
+typedef struct text {
+    char *data;
+    size_t size;
+} text;
+
+static bool append(void *user, const char *piece, size_t length) {
+    text *t = user;
+    char *grown = realloc(t->data, t->size + length + 1);
+    if (!grown) {
+        return false;
+    }
+    memcpy(grown + t->size, piece, length);
+    t->data = grown;
+    t->size += length;
+    t->data[t->size] = '\0';
+    return true;
+}
+
+char *conform_print(const vyre_program *program) {
+    text t = {0};
+    REQUIRE_OK(vyre_program_print(program, append, &t), NULL);
+    return t.data;
+}
+
+char *conform_segments(const vyre_module *module) {
+    const vyre_module_view *view = vyre_module_get(module);
+    text t = {0};
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        REQUIRE_OK(vyre_program_print(view->segments[i], append, &t), NULL);
+    }
+    REQUIRE(t.data);
+    return t.data;
+}

@@ -1,0 +1,240 @@
+/* Split dispatches that fail: at every call of every backend entry and at every allocation. Nothing
+ * leaks, the caller's slots keep their bytes, the error says what failed and in which segment, and
+ * the next dispatch on a device that works gives the right bytes. */
+#include "harness/run.h"
+
+/* Carries values, workgroup memory, a private array and ended lanes through loops with barriers,
+ * and needs several passes. Buffer sizes and values are small, the number of launches is not. */
+static const char *text =
+    "program p workgroup(2) elements(4) { inout v : u32[4]; in by : u32[1]; out o : u32[4];\n"
+    "  scratch s : u32[4]; workgroup w : u32[2]; private a : u32[2];\n"
+    "  let x = v[global_id.x]; w[local_id.x] = x; a[1] = x * 3; s[global_id.x] = x; grid_sync;\n"
+    "  let k = 0; while (k < 2) { x += s[(global_id.x + 1) % 4]; grid_sync; k += 1; }\n"
+    "  if (global_id.x == 3) { exit; } grid_sync;\n"
+    "  v[global_id.x] = min(v[global_id.x] + by[0], 3); o[global_id.x] = x + w[0] + a[1]; }";
+
+static const uint32_t v[4] = {1, 2, 3, 9}, by[1] = {1}, untouched[4] = {71, 72, 73, 74};
+
+enum { PASSES = 9 };
+
+typedef struct attempt {
+    vyre_status status;
+    vyre_diag diag;
+    vyre_dispatch_report report;
+    uint32_t words[2][4]; /* the caller's slots */
+} attempt;
+
+static attempt try_dispatch(vyre_device *device, const vyre_program *program, vyre_path path,
+                            bool in_place) {
+    attempt t = {0};
+    vyre_output slots[2];
+    for (int i = 0; i < 2; i++) {
+        memcpy(t.words[i], untouched, sizeof untouched);
+        slots[i] = (vyre_output){t.words[i], sizeof t.words[i], sizeof t.words[i]};
+    }
+    vyre_input in[] = {{v, sizeof v}, {by, sizeof by}};
+    vyre_dispatch_options options = {.has_iterations = true,
+                                     .iterations = PASSES,
+                                     .path = path,
+                                     .no_optimize = true,
+                                     .in_place = in_place};
+    t.status = vyre_dispatch(device, program, in, 2, slots, 2, &options, &t.report, &t.diag);
+    for (int i = 0; i < 2; i++) {
+        CHECK(slots[i].data == t.words[i] && slots[i].size == sizeof t.words[i]);
+    }
+    return t;
+}
+
+static void check_slots(const attempt *t, bool in_place) {
+    static const uint32_t want[2][4] = {{3, 3, 3, 9}, {21, 21, 33, 0}};
+    bool same[2];
+    for (int i = 0; i < 2; i++) {
+        same[i] =
+            memcmp(t->words[i], t->status == VYRE_OK ? want[i] : untouched, sizeof untouched) == 0;
+    }
+    CHECK((same[0] && same[1]) || (in_place && t->status != VYRE_OK));
+}
+
+static uint32_t count_segments(const vyre_program *program) {
+    vyre_module *m = NULL;
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_split(program, &keep, NULL, &m, NULL), NULL);
+    uint32_t count = vyre_module_get(m)->segment_count;
+    vyre_module_release(m);
+    return count;
+}
+
+TEST(the_program_of_these_tests_is_worth_it) {
+    vyre_program *p = run_parse(text);
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &device, NULL), NULL);
+    attempt t = try_dispatch(device, p, VYRE_PATH_HOST, false);
+    CHECK_STATUS(t.status, VYRE_OK, &t.diag);
+    check_slots(&t, false);
+    CHECK_EQ(t.report.passes, 4);
+    CHECK(t.report.converged);
+    CHECK(t.report.stats.launches >= 12 && t.report.stats.carried_bytes > 0);
+    CHECK(count_segments(p) >= 4);
+    vyre_device_close(device);
+    vyre_program_release(p);
+}
+
+static void check_error(const attempt *t, const char *op, const char *mode, uint32_t segments) {
+    CHECK(t->diag.message[0]);
+    CHECK_EQ(t->diag.status, t->status);
+    CHECK_EQ(t->report.stats.launches, 0); /* nothing is reported of a dispatch that failed */
+    if (strcmp(mode, "lost") == 0) {
+        CHECK_STATUS(t->status, VYRE_DEVICE_LOST, &t->diag);
+    } else if (strcmp(op, "allocate") == 0) {
+        CHECK_STATUS(t->status, VYRE_OUT_OF_MEMORY, &t->diag);
+    }
+    if (strcmp(op, "compile") == 0 || strcmp(op, "launch") == 0) {
+        CHECK(t->diag.segment >= 1 && t->diag.segment <= segments);
+        CHECK_EQ(t->diag.segment_count, segments);
+    }
+}
+
+/* The n-th call of an entry fails; false when the dispatch no longer reaches it. */
+static bool fails(const vyre_program *p, const char *op, uint32_t n, const char *mode,
+                  vyre_path path, bool in_place, uint32_t segments) {
+    char uri[80];
+    snprintf(uri, sizeof uri, "fault://ref-split?op=%s&n=%u&mode=%s", op, n, mode);
+    test_heap heap = {0};
+    vyre_allocator a = test_heap_allocator(&heap);
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_device_open(NULL, uri, &a, &device, NULL), NULL);
+    attempt t = try_dispatch(device, p, path, in_place);
+    check_slots(&t, in_place);
+    if (t.status != VYRE_OK) {
+        check_error(&t, op, mode, segments);
+        if (strcmp(mode, "lost") == 0) {
+            attempt again = try_dispatch(device, p, path, in_place);
+            CHECK_STATUS(again.status, VYRE_DEVICE_LOST, &again.diag);
+            check_slots(&again, in_place);
+        }
+    }
+    vyre_device_close(device);
+    CHECK_EQ(heap.live_blocks, 0);
+    if (test_failed()) {
+        printf("with %s, path %d, in place %d\n", uri, path, in_place);
+        test_stop();
+    }
+    return t.status != VYRE_OK;
+}
+
+static void fail_everywhere(vyre_path path, bool in_place) {
+    static const struct {
+        const char *op;
+        uint32_t least; /* calls that a run must at least have made */
+    } entries[] = {{"allocate", 8}, {"write", 2},   {"read", 4},    {"copy", 6},  {"zero", 2},
+                   {"equal", 3},    {"compile", 4}, {"launch", 12}, {"finish", 3}};
+    static const char *const modes[] = {"once", "always", "lost"};
+    vyre_program *p = run_parse(text);
+    uint32_t segments = count_segments(p);
+    for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
+        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+            uint32_t n = 1;
+            while (fails(p, entries[e].op, n, modes[m], path, in_place, segments)) {
+                n++;
+            }
+            CHECK(n > entries[e].least);
+        }
+    }
+    vyre_program_release(p);
+}
+
+TEST(every_entry_fails_on_the_host_path) {
+    fail_everywhere(VYRE_PATH_HOST, false);
+}
+
+TEST(every_entry_fails_on_the_resident_path) {
+    fail_everywhere(VYRE_PATH_RESIDENT, false);
+}
+
+TEST(every_entry_fails_in_place) {
+    fail_everywhere(VYRE_PATH_HOST, true);
+}
+
+TEST(a_device_opened_anew_works_again) {
+    vyre_program *p = run_parse(text);
+    static const char *const uris[] = {"fault://ref-split?op=launch&n=2&mode=lost", "ref-split"};
+    for (int i = 0; i < 2; i++) {
+        vyre_device *device = NULL;
+        REQUIRE_OK(vyre_device_open(NULL, uris[i], NULL, &device, NULL), NULL);
+        attempt t = try_dispatch(device, p, VYRE_PATH_RESIDENT, false);
+        CHECK_STATUS(t.status, i == 0 ? VYRE_DEVICE_LOST : VYRE_OK, &t.diag);
+        check_slots(&t, false);
+        vyre_device_close(device);
+    }
+    vyre_program_release(p);
+}
+
+typedef struct job {
+    const vyre_program *program;
+    vyre_path path;
+} job;
+
+static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
+    const job *j = user;
+    vyre_device *device = NULL;
+    vyre_status status = vyre_device_open(NULL, "ref-split", a, &device, NULL);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    attempt t = try_dispatch(device, j->program, j->path, false);
+    check_slots(&t, false);
+    CHECK(t.status == VYRE_OK || t.diag.message[0]);
+    vyre_device_close(device);
+    return t.status;
+}
+
+TEST(every_allocation_fails) {
+    job j = {.program = run_parse(text)};
+    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+        j.path = (vyre_path)path;
+        CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
+    }
+    vyre_program_release((vyre_program *)(uintptr_t)j.program);
+}
+
+/* Not the device but the program or the caller ends it. */
+TEST(traps_cancellation_and_budgets_leave_everything_as_it_was) {
+    vyre_program *waits = run_parse(text);
+    vyre_program *traps = run_parse(
+        "program p workgroup(1) elements(2) { inout v : u32[4]; in by : u32[1]; out o : u32[4];\n"
+        "  v[global_id.x] = 5; o[0] = 1; grid_sync; if (by[0] == 1) { trap(\"t\", 9); } }");
+    static const vyre_cancel cancelled = {1};
+    const struct {
+        const vyre_program *program;
+        vyre_dispatch_options options;
+        vyre_status want;
+    } cases[] = {
+        {traps, {0}, VYRE_TRAP},
+        {waits, {.cancel = &cancelled}, VYRE_CANCELLED},
+        {waits, {.timeout_ns = 1}, VYRE_TIMEOUT},
+        {waits, {.max_steps = 40}, VYRE_STEP_BUDGET},
+        {waits, {.max_output_bytes = 31}, VYRE_LIMIT},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        vyre_dispatch_options options = cases[i / 2].options;
+        options.path = (vyre_path)(i % 2);
+        test_heap heap = {0};
+        vyre_allocator a = test_heap_allocator(&heap);
+        vyre_device *device = NULL;
+        REQUIRE_OK(vyre_device_open(NULL, "ref-split", &a, &device, NULL), NULL);
+        uint32_t words[2][4];
+        memcpy(words[0], untouched, sizeof untouched);
+        memcpy(words[1], untouched, sizeof untouched);
+        vyre_output slots[2] = {{words[0], 16, 16}, {words[1], 16, 16}};
+        vyre_input in[] = {{v, sizeof v}, {by, sizeof by}};
+        vyre_diag diag = {0};
+        CHECK_STATUS(
+            vyre_dispatch(device, cases[i / 2].program, in, 2, slots, 2, &options, NULL, &diag),
+            cases[i / 2].want, &diag);
+        CHECK(memcmp(words[0], untouched, 16) == 0 && memcmp(words[1], untouched, 16) == 0);
+        vyre_device_close(device);
+        CHECK_EQ(heap.live_blocks, 0);
+    }
+    vyre_program_release(waits);
+    vyre_program_release(traps);
+}

@@ -1,0 +1,480 @@
+/* Order-free programs: statements and bodies. What makes them order-free is in order_free.h. */
+#include "random/order_free.h"
+
+#include <stdio.h>
+
+#include "random/random_program.h"
+
+static void list(order_free *g, place at, uint32_t most);
+
+static level higher(level a, level b) {
+    return a > b ? a : b;
+}
+
+/* Of a new condition or value: often uniform, for that is where barriers may stand. */
+static level draw_level(order_free *g) {
+    const uint32_t draw = random_below(&g->x, 10);
+    return draw < 5 ? LEVEL_GRID : draw < 7 ? LEVEL_GROUP : LEVEL_LANE;
+}
+
+static void add_local(order_free *g, vyre_var var, level l, bool fixed) {
+    g->locals[g->local_count++] = (local){var, vyre_builder_var_type(g->x.b, var), l, fixed};
+}
+
+/* Barriers and modes */
+
+static void sync(order_free *g, place at, bool grid) {
+    if (grid && at.level == LEVEL_GRID) {
+        vyre_build_grid_sync(g->x.b);
+    } else {
+        vyre_build_barrier(g->x.b, VYRE_SEQ_CST);
+    }
+}
+
+/* Back to `wanted` for the arrays of the set, by a barrier if any differs. False: not possible
+ * here. */
+static bool settle(order_free *g, place at, const modes *wanted, uint32_t set) {
+    bool buffers = false, groups = false;
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const usage now = g->modes.of[i], then = wanted->of[i];
+        if ((set >> i & 1) != 0 && (now.mode != then.mode || now.atomic != then.atomic)) {
+            (g->arrays[i].role == VYRE_WORKGROUP ? &groups : &buffers)[0] = true;
+        }
+    }
+    if (buffers || groups) {
+        if (!at.waits || at.level > (buffers ? LEVEL_GRID : LEVEL_GROUP)) {
+            return false;
+        }
+        sync(g, at, buffers);
+    }
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        g->modes.of[i] = (set >> i & 1) != 0 ? wanted->of[i] : g->modes.of[i];
+    }
+    return true;
+}
+
+static void add_sync(order_free *g, place at) {
+    if (at.waits && at.level <= LEVEL_GROUP) {
+        const bool grid = at.level == LEVEL_GRID && random_chance(&g->x, 75);
+        sync(g, at, grid);
+        order_free_draw(g, grid);
+    }
+}
+
+/* Memory and variables */
+
+static void add_let(order_free *g, place at) {
+    const level own = draw_level(g);
+    const vyre_expr value = order_free_expr(g, random_type(&g->x), own);
+    add_local(g, vyre_build_let(g->x.b, order_free_name(g, "v"), value), higher(own, at.level),
+              false);
+}
+
+static void add_assign(order_free *g, place at) {
+    const local *l = &g->locals[random_below(&g->x, g->local_count)];
+    if (!l->fixed && l->level >= at.level) {
+        vyre_build_assign(g->x.b, l->var, order_free_expr(g, l->type, l->level));
+    }
+}
+
+static void add_store(order_free *g) {
+    const array *a = order_free_pick(g, MODE_OWN);
+    if (a) {
+        const vyre_expr index = order_free_own(g, a);
+        vyre_build_store(g->x.b, a->decl, index,
+                         order_free_expr(g, vyre_type_widened(a->type), LEVEL_LANE));
+    }
+}
+
+static void add_atomic(order_free *g) {
+    const array *a = order_free_pick(g, MODE_ATOMIC);
+    if (!a) {
+        return;
+    }
+    const vyre_expr index = order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE);
+    const vyre_expr value = order_free_expr(g, a->type, LEVEL_LANE);
+    const vyre_atomic_op op = g->modes.of[a - g->arrays].atomic;
+    (void)vyre_build_atomic(g->x.b, random_chance(&g->x, 10) ? order_free_name(g, "old") : NULL, op,
+                            a->decl, index, VYRE_NONE, value,
+                            random_chance(&g->x, 50) ? VYRE_RELAXED : VYRE_SEQ_CST);
+}
+
+static void add_subgroup(order_free *g, place at) {
+    if (!at.waits || at.level > LEVEL_GROUP) {
+        return;
+    }
+    const vyre_subgroup_op op = (vyre_subgroup_op)random_below(&g->x, VYRE_SUBGROUP_COUNT);
+    vyre_type type;
+    do {
+        type = random_type(&g->x);
+    } while (!vyre_operands_accept(vyre_subgroup_operands(op), 0, type));
+    const vyre_expr value = order_free_expr(g, type, LEVEL_LANE);
+    const vyre_expr lane =
+        op == VYRE_SUBGROUP_SHUFFLE ? order_free_below(g, 34, LEVEL_LANE) : VYRE_NONE;
+    add_local(g, vyre_build_subgroup(g->x.b, order_free_name(g, "s"), op, value, lane), LEVEL_LANE,
+              false);
+}
+
+static void add_collective(order_free *g, place at) {
+    const uint32_t from = random_below(&g->x, g->array_count);
+    const uint32_t to = random_below(&g->x, g->array_count);
+    const array *a = &g->arrays[from], *b = &g->arrays[to];
+    if (!at.waits || at.level != LEVEL_GRID || a->role > VYRE_SCRATCH || b->role > VYRE_SCRATCH ||
+        b->role == VYRE_IN) {
+        return;
+    }
+    if (a->type == b->type && from != to) {
+        vyre_build_all_gather(g->x.b, a->decl, b->decl, VYRE_NONE);
+    } else {
+        vyre_build_broadcast(g->x.b, b->decl, vyre_build_u32(g->x.b, 0), VYRE_NONE);
+    }
+    order_free_touch(g, a);
+    order_free_touch(g, b);
+    order_free_draw(g, true);
+}
+
+/* Of no bool: carried to the next launch, a true that is not 1 would become 1. */
+static const array *pick_role(order_free *g, vyre_role role) {
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        if (g->arrays[i].role == role && (role != VYRE_PRIVATE || g->arrays[i].type != VYRE_BOOL)) {
+            return &g->arrays[i];
+        }
+    }
+    return NULL;
+}
+
+/* Bytes of an `in` buffer to a private array, or of that to the lane's own element, with
+ * statements between begin and wait. */
+static void add_copy(order_free *g, place at) {
+    const array *memory = pick_role(g, VYRE_PRIVATE), *in = pick_role(g, VYRE_IN);
+    const array *own = order_free_pick(g, MODE_OWN);
+    const modes before = g->modes;
+    char tag[NAME];
+    if (!memory) {
+        return;
+    }
+    (void)snprintf(tag, sizeof tag, "copy%u", g->serial++);
+    if (!own || own->role == VYRE_PRIVATE || random_chance(&g->x, 60)) {
+        own = NULL;
+        vyre_build_async_load(g->x.b, in->decl, memory->decl, order_free_below(g, 64, LEVEL_LANE),
+                              order_free_below(g, 24, LEVEL_LANE), tag);
+    } else {
+        const vyre_expr bytes = vyre_build_u32(g->x.b, vyre_type_size(own->type));
+        vyre_build_async_store(
+            g->x.b, memory->decl, own->decl,
+            vyre_build_op(g->x.b, VYRE_EXPR_MUL, order_free_own(g, own), bytes, VYRE_NONE), bytes,
+            tag);
+    }
+    list(g, at, 3);
+    if (own) {
+        (void)settle(g, at, &before, UINT32_C(1) << (own - g->arrays));
+    }
+    vyre_build_async_wait(g->x.b, tag);
+}
+
+/* Control */
+
+static vyre_expr condition(order_free *g, level most) {
+    return order_free_expr(g, random_chance(&g->x, 80) ? VYRE_BOOL : VYRE_U32, most);
+}
+
+static void add_if(order_free *g, place at) {
+    const level own = draw_level(g);
+    const modes before = g->modes;
+    place inside = at;
+    inside.level = higher(at.level, own);
+    inside.depth++;
+    vyre_build_if(g->x.b, condition(g, own));
+    list(g, inside, 5);
+    (void)settle(g, inside, &before, UINT32_MAX);
+    if (random_chance(&g->x, 50)) {
+        vyre_build_else(g->x.b);
+        list(g, inside, 5);
+        (void)settle(g, inside, &before, UINT32_MAX);
+    }
+    vyre_build_end(g->x.b);
+}
+
+static void add_block(order_free *g, place at) {
+    at.depth++;
+    if (random_chance(&g->x, 50)) {
+        vyre_build_block(g->x.b);
+    } else {
+        vyre_build_region(g->x.b, order_free_name(g, "region"));
+    }
+    list(g, at, 5);
+    vyre_build_end(g->x.b);
+}
+
+static vyre_expr less(order_free *g, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(g->x.b, VYRE_EXPR_LT, x, y, VYRE_NONE);
+}
+
+/* A condition on memory if there is some that stays the same for the whole level. */
+static vyre_expr goes_on(order_free *g, level most) {
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t k = random_below(&g->x, g->array_count);
+        const array *a = &g->arrays[k];
+        if (g->modes.of[k].mode == MODE_SHARED && vyre_type_widened(a->type) == VYRE_U32 &&
+            (a->role != VYRE_WORKGROUP || most > LEVEL_GRID)) {
+            order_free_touch(g, a);
+            const vyre_expr element = order_free_below(g, a->lanes * a->copies, most);
+            return less(g, vyre_build_load(g->x.b, a->decl, element),
+                        random_literal(&g->x, VYRE_U32));
+        }
+    }
+    return condition(g, most);
+}
+
+static void begin_while(order_free *g, level own, uint32_t trips) {
+    vyre_builder *b = g->x.b;
+    const vyre_var n = vyre_build_let(b, order_free_name(g, "n"), vyre_build_u32(b, 0));
+    vyre_expr go = less(g, vyre_build_var(b, n), vyre_build_u32(b, trips));
+    if (random_chance(&g->x, 70)) {
+        go = vyre_build_op(b, VYRE_EXPR_AND, go, goes_on(g, own), VYRE_NONE);
+    }
+    vyre_build_while(b, go);
+    vyre_build_assign(
+        b, n,
+        vyre_build_op(b, VYRE_EXPR_ADD, vyre_build_var(b, n), vyre_build_u32(b, 1), VYRE_NONE));
+    add_local(g, n, own, true);
+}
+
+static void begin_for(order_free *g, level own, uint32_t trips) {
+    vyre_builder *b = g->x.b;
+    const uint32_t step = 1 + random_below(&g->x, 3);
+    const vyre_expr from = order_free_below(g, 3, own);
+    const vyre_expr to = order_free_below(g, trips * step + 2, own);
+    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), from, to,
+                                      step == 1 ? VYRE_NONE : vyre_build_u32(b, step));
+    add_local(g, i, own, true);
+}
+
+static void add_loop(order_free *g, place at) {
+    const uint32_t locals = g->local_count, trips = 2 + random_below(&g->x, 2);
+    const modes before = g->modes;
+    if (at.trips * trips > 20) {
+        return;
+    }
+    const level own = higher(at.level, draw_level(g));
+    place inside = at;
+    inside.level = own;
+    inside.loop = true;
+    inside.loop_level = own;
+    inside.loop_modes = before;
+    inside.depth++;
+    inside.trips *= trips;
+    if (random_chance(&g->x, 50)) {
+        begin_while(g, own, trips);
+    } else {
+        begin_for(g, own, trips);
+    }
+    list(g, inside, 6);
+    (void)settle(g, inside, &before, UINT32_MAX);
+    vyre_build_end(g->x.b);
+    g->local_count = locals;
+}
+
+/* if (...) { break; } and the like */
+static void add_leaving(order_free *g, place at) {
+    const modes before = g->modes;
+    const level own = draw_level(g);
+    place inside = at;
+    inside.level = higher(at.level, own);
+    const bool jumps = at.loop && inside.level <= at.loop_level && random_chance(&g->x, 75);
+    if (!jumps && random_chance(&g->x, 60)) {
+        return;
+    }
+    /* Of the lanes that could leave for good, most should stay. */
+    const vyre_expr rare = vyre_build_op(
+        g->x.b, VYRE_EXPR_EQ, order_free_below(g, 4 + random_below(&g->x, 8), LEVEL_LANE),
+        vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
+    vyre_build_if(g->x.b, jumps ? condition(g, own) : rare);
+    if (!jumps) {
+        if (random_chance(&g->x, 30)) {
+            add_store(g);
+        }
+        vyre_build_exit(g->x.b);
+    } else if (settle(g, inside, &at.loop_modes, UINT32_MAX)) {
+        if (random_chance(&g->x, 50)) {
+            vyre_build_break(g->x.b);
+        } else {
+            vyre_build_continue(g->x.b);
+        }
+    }
+    vyre_build_end(g->x.b);
+    g->modes = before;
+}
+
+static void add_call(order_free *g, place at) {
+    const function *f = g->callable ? &g->fns[random_below(&g->x, g->callable)] : NULL;
+    if (!f || (f->waits && (!at.waits || at.level != LEVEL_GRID)) ||
+        !settle(g, at, &f->begin, f->used)) {
+        return;
+    }
+    const vyre_expr lane = vyre_build_var(g->x.b, g->lane);
+    const vyre_expr group_lane = vyre_build_var(g->x.b, g->group_lane);
+    const vyre_expr uniform = order_free_expr(g, VYRE_U32, LEVEL_GRID);
+    const vyre_expr args[] = {lane, group_lane, uniform,
+                              order_free_expr(g, f->argument, LEVEL_LANE)};
+    const vyre_var var = vyre_build_call(g->x.b, order_free_name(g, "r"), f->fn, args, 4);
+    add_local(g, var, LEVEL_LANE, false);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        g->modes.of[i] = (f->used >> i & 1) != 0 ? f->end.of[i] : g->modes.of[i];
+    }
+    g->used |= f->used;
+}
+
+/* Bodies */
+
+static void add_stmt(order_free *g, place at) {
+    const bool nests = at.depth < MOST_NESTING;
+    switch (random_below(&g->x, 24)) {
+    case 0:
+    case 1:
+    case 2: add_let(g, at); break;
+    case 3:
+    case 4:
+    case 5: add_assign(g, at); break;
+    case 6:
+    case 7:
+    case 8: add_store(g); break;
+    case 9:
+    case 10: add_atomic(g); break;
+    case 11:
+    case 12:
+    case 13:
+    case 14: add_sync(g, at); break;
+    case 15: add_subgroup(g, at); break;
+    case 16:
+        if (random_chance(&g->x, 30)) {
+            add_collective(g, at);
+        } else if (random_chance(&g->x, 30)) {
+            add_copy(g, at);
+        }
+        break;
+    case 17: add_leaving(g, at); break;
+    case 18: add_call(g, at); break;
+    case 19:
+    case 20:
+        if (nests) {
+            add_if(g, at);
+        }
+        break;
+    case 21:
+    case 22:
+        if (nests) {
+            add_loop(g, at);
+        }
+        break;
+    default:
+        if (nests && random_chance(&g->x, 50)) {
+            add_block(g, at);
+        }
+    }
+}
+
+/* What a variable has become is seen in memory. */
+static void show(order_free *g, const local *l) {
+    const array *a = order_free_pick(g, MODE_OWN);
+    if (a) {
+        vyre_build_store(g->x.b, a->decl, order_free_own(g, a),
+                         vyre_build_cast(g->x.b, a->type, vyre_build_var(g->x.b, l->var)));
+    }
+}
+
+static void list(order_free *g, place at, uint32_t most) {
+    const uint32_t locals = g->local_count;
+    for (uint32_t i = 1 + random_below(&g->x, most); i > 0 && g->budget > 0; i--) {
+        g->budget--;
+        if (g->local_count + 4 < LOCALS) {
+            add_stmt(g, at);
+        }
+    }
+    for (uint32_t i = locals; i < g->local_count; i++) {
+        if (random_chance(&g->x, 40)) {
+            show(g, &g->locals[i]);
+        }
+    }
+    g->local_count = locals;
+}
+
+static void define_fn(order_free *g, function *f) {
+    static const char *const names[] = {"lane", "group_lane", "uniform", "x"};
+    f->argument = random_type(&g->x);
+    f->result = random_type(&g->x);
+    f->waits = random_chance(&g->x, 70);
+    const vyre_type types[] = {VYRE_U32, VYRE_U32, VYRE_U32, f->argument};
+    f->fn = vyre_build_fn(g->x.b, order_free_name(g, "f"), names, types, 4, f->result);
+    vyre_build_fn_begin(g->x.b, f->fn);
+    g->local_count = 0;
+    g->lane = vyre_build_fn_argument(g->x.b, f->fn, 0);
+    g->group_lane = vyre_build_fn_argument(g->x.b, f->fn, 1);
+    add_local(g, g->lane, LEVEL_LANE, true);
+    add_local(g, g->group_lane, LEVEL_LANE, true);
+    add_local(g, vyre_build_fn_argument(g->x.b, f->fn, 2), LEVEL_GRID, false);
+    add_local(g, vyre_build_fn_argument(g->x.b, f->fn, 3), LEVEL_LANE, false);
+    order_free_draw(g, true);
+    g->used = 0;
+    g->budget = 12;
+    f->begin = g->modes;
+    list(g, (place){.waits = f->waits, .trips = 3, .depth = 2}, 8);
+    f->end = g->modes;
+    vyre_build_return(g->x.b, order_free_expr(g, f->result, LEVEL_LANE));
+    f->used = g->used;
+    vyre_build_fn_end(g->x.b);
+}
+
+/* All private memory is seen in the end, so that it lives until then. */
+static void show_arrays(order_free *g) {
+    modes own = g->modes;
+    const place top = {.waits = true};
+    own.of[0] = (usage){.mode = MODE_OWN};
+    (void)settle(g, top, &own, 1);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const array *a = &g->arrays[i];
+        if ((a->role == VYRE_PRIVATE || a->role == VYRE_WORKGROUP) &&
+            g->modes.of[i].mode != MODE_ATOMIC && random_chance(&g->x, 80)) {
+            const vyre_expr value = vyre_build_load(g->x.b, a->decl, order_free_own(g, a));
+            vyre_build_store(g->x.b, g->arrays[0].decl, order_free_own(g, &g->arrays[0]),
+                             vyre_build_cast(g->x.b, VYRE_U32, value));
+        }
+    }
+}
+
+static void define_entry(order_free *g) {
+    g->local_count = 0;
+    g->lane = vyre_build_let(g->x.b, "lane", order_free_lane(g, false));
+    g->group_lane = vyre_build_let(g->x.b, "group_lane", order_free_lane(g, true));
+    add_local(g, g->lane, LEVEL_LANE, true);
+    add_local(g, g->group_lane, LEVEL_LANE, true);
+    g->budget = 20 + random_below(&g->x, 30);
+    for (uint32_t i = 2 + random_below(&g->x, 3); i > 0; i--) {
+        add_let(g, (place){.waits = true});
+    }
+    list(g, (place){.waits = true, .trips = 1}, 16);
+    for (uint32_t i = 2; i < g->local_count; i++) {
+        show(g, &g->locals[i]);
+    }
+    show_arrays(g);
+}
+
+vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag) {
+    order_free g = {.x = {.state = seed, .plain = true}};
+    vyre_status status = vyre_builder_create(NULL, "p", &g.x.b);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    order_free_declare(&g);
+    const modes start = g.modes;
+    const uint32_t fns = random_below(&g.x, FNS + 1);
+    for (uint32_t i = 0; i < fns; i++) {
+        define_fn(&g, &g.fns[i]);
+        g.callable = i + 1;
+        g.modes = start;
+    }
+    define_entry(&g);
+    status = vyre_builder_finish(g.x.b, out_program, diag);
+    vyre_builder_destroy(g.x.b);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* The generator of order-free programs: what its files share.
+ *
+ * Why a result can't depend on the order of lanes: at each point of a body every array has a mode,
+ * and what is done with it between two barriers that end its interval follows the mode:
+ *   OWN      a lane loads and stores only elements that no other lane touches
+ *   SHARED   anyone loads anything, nobody writes
+ *   ATOMIC   one commutative integer atomic, old values unused; no loads, no stores
+ * Modes change only at a barrier (buffers: of the grid), are the same at the end of every arm and
+ * loop body as at its beginning, and a function is called in the modes that its body begins with.
+ * So no two lanes touch one element in one interval, one of them writing, except by atomics that
+ * commute.
+ *
+ * Why barriers stand in uniform control: every variable has a level (the same for the grid, the
+ * group, or the lane alone); it is assigned only values of that level, under control of that
+ * level. Why it ends: every loop is counted, with few trips. */
+#ifndef VYRE_TESTS_RANDOM_ORDER_FREE_H
+#define VYRE_TESTS_RANDOM_ORDER_FREE_H
+
+#include "random/exprs.h"
+
+enum { ARRAYS = 14, VALUES = 6, FNS = 2, LOCALS = 48, NAME = 16, MOST_NESTING = 4 };
+
+typedef enum level { LEVEL_GRID, LEVEL_GROUP, LEVEL_LANE } level;
+typedef enum mode { MODE_OWN, MODE_SHARED, MODE_ATOMIC } mode;
+
+typedef struct usage {
+    mode mode;
+    vyre_atomic_op atomic;
+} usage;
+
+/* Modes of all arrays at a point. */
+typedef struct modes {
+    usage of[ARRAYS];
+} modes;
+
+typedef struct array {
+    vyre_decl decl;
+    vyre_role role;
+    vyre_type type;
+    uint32_t lanes;  /* a lane owns the elements (its number) + k * lanes, */
+    uint32_t copies; /* k below copies; private arrays: all of them */
+} array;
+
+typedef struct local {
+    vyre_var var;
+    vyre_type type;
+    level level;
+    bool fixed; /* counts a loop, or is a number of the lane: never assigned */
+} local;
+
+typedef struct function {
+    vyre_fn fn;
+    vyre_type argument, result;
+    bool waits;
+    modes begin, end;
+    uint32_t used; /* set of arrays */
+} function;
+
+/* Where a statement stands. */
+typedef struct place {
+    level level;
+    bool waits;       /* may wait for lanes; false in a function that must not */
+    bool loop;        /* inside a loop of this body, */
+    level loop_level; /* left by lanes of this level together, */
+    modes loop_modes; /* in these modes */
+    uint32_t depth, trips;
+} place;
+
+typedef struct order_free {
+    random_exprs x; /* first: the leaf callback casts */
+    level level;    /* that the expression being built must have */
+    uint32_t group_lanes, lanes;
+    bool flat; /* one axis */
+    array arrays[ARRAYS];
+    uint32_t array_count;
+    modes modes;
+    uint32_t used; /* arrays touched by the body being built */
+    vyre_decl values[VALUES];
+    vyre_type value_types[VALUES];
+    uint32_t value_count;
+    function fns[FNS];
+    uint32_t callable;
+    local locals[LOCALS];
+    uint32_t local_count;
+    vyre_var lane, group_lane; /* numbers of the lane in the grid and in the group */
+    uint32_t serial;
+    uint32_t budget;
+    char name[NAME];
+} order_free;
+
+/* order_free_values.c */
+void order_free_declare(order_free *g);
+const char *order_free_name(order_free *g, const char *stem);
+/* An expression of at most that level. */
+vyre_expr order_free_expr(order_free *g, vyre_type type, level most);
+/* A u32 below `bound`. */
+vyre_expr order_free_below(order_free *g, uint32_t bound, level most);
+/* The lane's number in the grid (or group) from the ids. */
+vyre_expr order_free_lane(order_free *g, bool group);
+/* An element of the array that only this lane touches. */
+vyre_expr order_free_own(order_free *g, const array *a);
+/* An array in that mode that may be written, or NULL. */
+const array *order_free_pick(order_free *g, mode m);
+void order_free_touch(order_free *g, const array *a);
+void order_free_draw(order_free *g, bool buffers);
+
+#endif

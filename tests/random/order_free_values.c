@@ -1,0 +1,227 @@
+/* Order-free programs: declarations, leaves of expressions, owned elements. */
+#include <stdio.h>
+
+#include "random/order_free.h"
+
+const char *order_free_name(order_free *g, const char *stem) {
+    (void)snprintf(g->name, sizeof g->name, "%s_%u", stem, g->serial++);
+    return g->name;
+}
+
+/* Modes */
+
+static bool takes_atomics(const array *a) {
+    return vyre_type_computes(a->type) && vyre_type_is_integer(a->type);
+}
+
+/* New modes behind a barrier; that of the workgroup does not end the interval of buffers. */
+void order_free_draw(order_free *g, bool buffers) {
+    static const vyre_atomic_op ops[] = {VYRE_ATOMIC_ADD, VYRE_ATOMIC_MIN, VYRE_ATOMIC_MAX,
+                                         VYRE_ATOMIC_AND, VYRE_ATOMIC_OR,  VYRE_ATOMIC_XOR};
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const array *a = &g->arrays[i];
+        if (a->role == VYRE_IN || a->role == VYRE_PRIVATE ||
+            (a->role != VYRE_WORKGROUP && !buffers) || random_chance(&g->x, 40)) {
+            continue;
+        }
+        const mode m = (mode)random_below(&g->x, takes_atomics(a) ? 3 : 2);
+        g->modes.of[i] = (usage){m, m == MODE_ATOMIC ? ops[random_below(&g->x, 6)] : 0};
+    }
+}
+
+void order_free_touch(order_free *g, const array *a) {
+    g->used |= UINT32_C(1) << (a - g->arrays);
+}
+
+const array *order_free_pick(order_free *g, mode m) {
+    const uint32_t first = random_below(&g->x, g->array_count);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const uint32_t k = (first + i) % g->array_count;
+        if (g->modes.of[k].mode == m && g->arrays[k].role != VYRE_IN) {
+            order_free_touch(g, &g->arrays[k]);
+            return &g->arrays[k];
+        }
+    }
+    return NULL;
+}
+
+/* Expressions */
+
+static vyre_expr plus(order_free *g, vyre_expr x, uint32_t y) {
+    return y == 0 ? x
+                  : vyre_build_op(g->x.b, VYRE_EXPR_ADD, x, vyre_build_u32(g->x.b, y), VYRE_NONE);
+}
+
+vyre_expr order_free_own(order_free *g, const array *a) {
+    if (a->role == VYRE_PRIVATE) {
+        return order_free_below(g, a->copies, LEVEL_LANE);
+    }
+    const vyre_var var = a->role == VYRE_WORKGROUP ? g->group_lane : g->lane;
+    const vyre_expr number = random_chance(&g->x, 80)
+                                 ? vyre_build_var(g->x.b, var)
+                                 : order_free_lane(g, a->role == VYRE_WORKGROUP);
+    return plus(g, number, a->lanes * random_below(&g->x, a->copies));
+}
+
+static vyre_expr id(order_free *g, vyre_builtin builtin, uint32_t axis) {
+    return vyre_build_id(g->x.b, builtin, axis);
+}
+
+vyre_expr order_free_lane(order_free *g, bool group) {
+    const vyre_builtin number = group ? VYRE_BUILTIN_LOCAL_ID : VYRE_BUILTIN_GLOBAL_ID;
+    const vyre_builtin size = group ? VYRE_BUILTIN_GROUP_SIZE : VYRE_BUILTIN_GLOBAL_SIZE;
+    if (g->flat) {
+        return id(g, number, 0);
+    }
+    const vyre_expr row =
+        vyre_build_op(g->x.b, VYRE_EXPR_MUL, id(g, number, 1), id(g, size, 0), VYRE_NONE);
+    return vyre_build_op(g->x.b, VYRE_EXPR_ADD, row, id(g, number, 0), VYRE_NONE);
+}
+
+static vyre_expr expr_of(order_free *g, vyre_type type, level most, uint32_t depth) {
+    const level before = g->level;
+    g->level = most;
+    const vyre_expr made = random_expr(&g->x, type, random_below(&g->x, depth));
+    g->level = before;
+    return made;
+}
+
+vyre_expr order_free_expr(order_free *g, vyre_type type, level most) {
+    return expr_of(g, type, most, 3);
+}
+
+vyre_expr order_free_below(order_free *g, uint32_t bound, level most) {
+    return random_chance(&g->x, 40)
+               ? vyre_build_u32(g->x.b, random_below(&g->x, bound))
+               : vyre_build_op(g->x.b, VYRE_EXPR_REM, expr_of(g, VYRE_U32, most, 2),
+                               vyre_build_u32(g->x.b, bound), VYRE_NONE);
+}
+
+static bool may_load(const order_free *g, uint32_t i, vyre_type type) {
+    const array *a = &g->arrays[i];
+    const bool lanes = g->modes.of[i].mode == MODE_OWN; /* private arrays too */
+    return vyre_type_widened(a->type) == type && g->modes.of[i].mode != MODE_ATOMIC &&
+           (g->level == LEVEL_LANE || (!lanes && a->role != VYRE_WORKGROUP) ||
+            (!lanes && g->level == LEVEL_GROUP));
+}
+
+static vyre_expr load_leaf(order_free *g, vyre_type type, uint32_t depth) {
+    const uint32_t first = random_below(&g->x, g->array_count);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const uint32_t k = (first + i) % g->array_count;
+        const array *a = &g->arrays[k];
+        if (!may_load(g, k, type)) {
+            continue;
+        }
+        order_free_touch(g, a);
+        const vyre_expr index =
+            g->modes.of[k].mode == MODE_OWN
+                ? order_free_own(g, a)
+                : vyre_build_op(g->x.b, VYRE_EXPR_REM, random_expr(&g->x, VYRE_U32, depth),
+                                vyre_build_u32(g->x.b, a->lanes * a->copies + 1), VYRE_NONE);
+        return vyre_build_load(g->x.b, a->decl, index);
+    }
+    return VYRE_NONE;
+}
+
+static vyre_expr local_leaf(order_free *g, vyre_type type) {
+    const uint32_t first = g->local_count == 0 ? 0 : random_below(&g->x, g->local_count);
+    for (uint32_t i = 0; i < g->local_count; i++) {
+        const local *l = &g->locals[(first + i) % g->local_count];
+        if (l->type == type && l->level <= g->level) {
+            return vyre_build_var(g->x.b, l->var);
+        }
+    }
+    return VYRE_NONE;
+}
+
+static vyre_expr id_leaf(order_free *g) {
+    static const vyre_builtin ids[3][4] = {{VYRE_BUILTIN_NUM_GROUPS, VYRE_BUILTIN_GROUP_SIZE,
+                                            VYRE_BUILTIN_GLOBAL_SIZE, VYRE_BUILTIN_SUBGROUP_SIZE},
+                                           {VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_GROUP_ID,
+                                            VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS},
+                                           {VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_LOCAL_ID,
+                                            VYRE_BUILTIN_SUBGROUP_LOCAL_ID,
+                                            VYRE_BUILTIN_GLOBAL_ID}};
+    const vyre_builtin builtin = ids[g->level][random_below(&g->x, 4)];
+    return id(g, builtin, vyre_builtin_axes(builtin) == 3 ? random_below(&g->x, 2) : 0);
+}
+
+static vyre_expr leaf(random_exprs *x, vyre_type type, uint32_t depth) {
+    order_free *g = (order_free *)x;
+    switch (random_below(x, 8)) {
+    case 0:
+        for (uint32_t i = 0; i < g->value_count; i++) {
+            if (g->value_types[i] == type) {
+                return vyre_build_ref(x->b, g->values[i]);
+            }
+        }
+        return VYRE_NONE;
+    case 1: return type == VYRE_U32 ? id_leaf(g) : VYRE_NONE;
+    case 2:
+    case 3: return load_leaf(g, type, depth);
+    default: return local_leaf(g, type);
+    }
+}
+
+/* Declarations */
+
+static void declare_grid(order_free *g) {
+    vyre_builder *b = g->x.b;
+    g->flat = random_chance(&g->x, 70);
+    uint32_t size[2] = {1 + random_below(&g->x, 6), 1}, groups[2] = {2 + random_below(&g->x, 2), 1};
+    if (!g->flat) {
+        size[0] = 1 + random_below(&g->x, 3);
+        size[1] = 1 + random_below(&g->x, 3);
+        groups[1] = 1 + random_below(&g->x, 2);
+    } else if (random_chance(&g->x, 5)) {
+        size[0] = 33 + random_below(&g->x, 8); /* two subgroups */
+    }
+    g->group_lanes = size[0] * size[1];
+    g->lanes = g->group_lanes * groups[0] * groups[1];
+    vyre_build_workgroup(b, size[0], size[1], 1);
+    if (g->flat && size[0] > 1 && random_chance(&g->x, 40)) {
+        vyre_build_elements(b, vyre_build_size(b, g->lanes - random_below(&g->x, size[0])));
+    } else {
+        vyre_build_grid(b, vyre_build_size(b, groups[0]), vyre_build_size(b, groups[1]), VYRE_NONE);
+    }
+}
+
+static void declare_array(order_free *g, vyre_role role, vyre_type type) {
+    array *a = &g->arrays[g->array_count];
+    *a = (array){.role = role, .type = type, .copies = 1 + random_below(&g->x, 3)};
+    a->lanes = role == VYRE_PRIVATE ? 1 : role == VYRE_WORKGROUP ? g->group_lanes : g->lanes;
+    a->decl = vyre_build_memory(g->x.b, role, order_free_name(g, vyre_role_name(role)), type,
+                                vyre_build_size(g->x.b, a->lanes * a->copies));
+    g->modes.of[g->array_count++].mode = role == VYRE_IN ? MODE_SHARED : MODE_OWN;
+}
+
+static vyre_type any_type(order_free *g) {
+    return (vyre_type)(VYRE_BOOL + random_below(&g->x, VYRE_TYPE_COUNT - 1));
+}
+
+void order_free_declare(order_free *g) {
+    static const vyre_role roles[] = {VYRE_INOUT, VYRE_OUT, VYRE_INOUT, VYRE_SCRATCH};
+    g->x.leaf = leaf;
+    declare_grid(g);
+    declare_array(g, VYRE_INOUT, VYRE_U32);
+    declare_array(g, VYRE_IN, random_chance(&g->x, 50) ? VYRE_U32 : any_type(g));
+    for (uint32_t i = 1 + random_below(&g->x, 5); i > 0; i--) {
+        declare_array(g, roles[random_below(&g->x, 4)], any_type(g));
+    }
+    for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
+        declare_array(g, VYRE_WORKGROUP, any_type(g));
+    }
+    for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
+        declare_array(g, VYRE_PRIVATE, any_type(g));
+    }
+    for (uint32_t i = random_below(&g->x, VALUES); i > 0; i--) {
+        const vyre_type type = random_chance(&g->x, 50) ? VYRE_U32 : random_type(&g->x);
+        const vyre_expr value = random_literal(&g->x, type);
+        g->value_types[g->value_count] = type;
+        g->values[g->value_count++] =
+            random_chance(&g->x, 70)
+                ? vyre_build_param(g->x.b, order_free_name(g, "param"), type, value)
+                : vyre_build_const(g->x.b, order_free_name(g, "const"), value);
+    }
+}

@@ -1,0 +1,24 @@
+/* Text and back: is what is read what was printed? */
+#ifndef VYRE_TESTS_RANDOM_ROUNDTRIP_H
+#define VYRE_TESTS_RANDOM_ROUNDTRIP_H
+
+#include "base/text.h"
+#include "vyre/text.h"
+
+/* Room that is reused from one program to the next. */
+typedef struct roundtrip {
+    vyre_text printed, again, formatted;
+    char why[VYRE_DIAG_TEXT + 64]; /* what went wrong */
+} roundtrip;
+
+void roundtrip_init(roundtrip *r);
+void roundtrip_finish(roundtrip *r);
+
+/* parse(print(p)) equals p and has its hash; printing that gives the same text; the formatter
+ * leaves its own output alone, and what it makes of the text parses to p as well. The text stays
+ * in r->printed. */
+bool roundtrip_check(roundtrip *r, const vyre_program *program);
+/* A valid random program goes through it. */
+bool roundtrip_seed(roundtrip *r, uint64_t seed, vyre_program **out_program);
+
+#endif
