@@ -85,15 +85,14 @@ static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t
 }
 
 static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
-                               const vyre_carry_plan *plan, const uint32_t *order,
-                               const uint32_t *step_of, vyre_diag *diag) {
+                               const vyre_carry_plan *plan, vyre_segment_maker *maker,
+                               const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         const vyre_block *block = &blocks->list.data[order[i]];
         vyre_step *step = &m->steps[i];
         vyre_program *segment = NULL;
-        vyre_status status =
-            vyre_segment_build(m->source, plan, &m->names, order[i], m->view.segment_count,
-                               &m->allocator, &segment, &step->flips, diag);
+        vyre_status status = vyre_segment_build(maker, order[i], m->view.segment_count, &segment,
+                                                &step->flips, diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -179,9 +178,11 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                          .slot = plan->ended_slot};
     }
     for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
-        for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
-            if (number[e] != VYRE_NONE && vyre_set_has(plan->alive, plan->set_words, order[i], e)) {
-                ok = vyre_vec_push(a, &live, number[e]);
+        for (uint32_t k = plan->first_present[order[i]];
+             ok && k < plan->first_present[order[i] + 1]; k++) {
+            const vyre_presence *at = &plan->present[k];
+            if (number[at->entity] != VYRE_NONE && at->flags & VYRE_ALIVE) {
+                ok = vyre_vec_push(a, &live, number[at->entity]);
             }
         }
         if (ok && ended && blocks->list.data[order[i]].exit != VYRE_EXIT_END) {
@@ -225,7 +226,12 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
     }
-    vyre_status status = build_steps(m, blocks, plan, order, step_of, diag);
+    vyre_segment_maker *maker = NULL;
+    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
+    if (status == VYRE_OK) {
+        status = build_steps(m, blocks, plan, maker, order, step_of, diag);
+        vyre_segment_maker_destroy(maker);
+    }
     if (status == VYRE_OK &&
         (list_carries(m, blocks, plan, order) != VYRE_OK || list_removed(m, blocks) != VYRE_OK)) {
         status = vyre_fail_memory(diag, "splitting");
