@@ -3,45 +3,42 @@
  *     let r = 0;  { let arg = e; ...  body ...  r = value; }
  *
  * Recursion is refused by the validator, so each function is active at most once at a time and its
- * variables can be mapped to those of the innermost copy; each copy gets its own tags of async
- * copies, since a tag occurs once in a program. A stack of return points replaces recursion. Cost:
- * the size of the result, which the builder limits. */
+ * variables can be mapped to those of the innermost copy. A stack of return points replaces
+ * recursion. Cost: the size of the result, which the builder limits. */
 #include "pass/inline.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "base/diag.h"
+#include "ir/builder.h"
 #include "ir/rewrite.h"
 #include "pass/unique.h"
 
 typedef struct inliner {
     vyre_rewriter rw;
     vyre_unique names;
-    vyre_unique tags;
-    vyre_intern pending;          /* tags of the source */
-    VYRE_VEC(const char *) given; /* per source tag: its name between begin and wait, else NULL */
+    uint32_t copy; /* number of the copy being written; 0: the entry body */
 } inliner;
+
+/* Tags are used once in a program: each copy of a function gets its own. */
+static const char *copy_tag(vyre_rewriter *rw, const char *tag, void *user) {
+    inliner *in = user;
+    if (in->copy == 0) {
+        return NULL;
+    }
+    char text[VYRE_LIMIT_NAME + 1];
+    int length = snprintf(text, sizeof text, "%.240s #%lu", tag, (unsigned long)in->copy);
+    uint32_t number = vyre_intern_add(&in->names.used, text, (size_t)length);
+    if (number == VYRE_INTERN_NONE) {
+        vyre_builder_fail_memory(rw->to);
+        return NULL;
+    }
+    return vyre_intern_text(&in->names.used, number);
+}
 
 static const char *fresh_name(vyre_rewriter *rw, vyre_var var, void *user) {
     inliner *in = user;
     const char *name = vyre_unique_name(&in->names, rw->p->vars[var].name);
-    if (!name) {
-        in->rw.user = NULL; /* noticed by the caller's loop */
-    }
-    return name;
-}
-
-/* Called for begin and wait in turn: they are copied in this order. */
-static const char *fresh_tag(vyre_rewriter *rw, const char *tag, void *user) {
-    inliner *in = user;
-    const char *name = NULL;
-    const uint32_t number = vyre_intern_add(&in->pending, tag, strlen(tag));
-    if (number != VYRE_INTERN_NONE &&
-        (number < in->given.count || vyre_vec_push(&rw->allocator, &in->given, NULL))) {
-        const char **given = &in->given.data[number];
-        name = *given ? *given : vyre_unique_name(&in->tags, tag);
-        *given = *given ? NULL : name;
-    }
     if (!name) {
         in->rw.user = NULL; /* noticed by the caller's loop */
     }
@@ -84,10 +81,11 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
     struct frame {
         vyre_stmt at, end;
         vyre_var result;
+        uint32_t copy;
     } stack[VYRE_LIMIT_CALL_DEPTH + 1];
     vyre_rewriter *rw = &in->rw;
-    uint32_t depth = 0;
-    stack[0] = (struct frame){rw->p->entry, rw->p->stmt_count, VYRE_NONE};
+    uint32_t depth = 0, copies = 0;
+    stack[0] = (struct frame){rw->p->entry, rw->p->stmt_count, VYRE_NONE, 0};
     for (;;) {
         struct frame *top = &stack[depth];
         if (vyre_builder_status(rw->to) != VYRE_OK || !rw->user) {
@@ -101,6 +99,7 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
             continue;
         }
         vyre_stmt stmt = top->at++;
+        in->copy = top->copy;
         const vyre_stmt_node *s = &rw->p->stmts[stmt];
         if (s->op == VYRE_STMT_CALL) {
             if (depth == VYRE_LIMIT_CALL_DEPTH) {
@@ -109,7 +108,7 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
             }
             enter(in, stmt);
             const vyre_fn_node *f = &rw->p->fns[s->fn];
-            stack[++depth] = (struct frame){f->begin, f->end, s->var};
+            stack[++depth] = (struct frame){f->begin, f->end, s->var, ++copies};
         } else if (s->op == VYRE_STMT_RETURN) {
             give_back(in, stmt, top->result);
         } else {
@@ -122,17 +121,16 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
                         vyre_program **out_program, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_builder *b = NULL;
-    inliner in = {0};
+    inliner in;
     if (vyre_builder_create(&a, vyre_program_get(program)->name, &b) != VYRE_OK) {
         return vyre_fail_memory(diag, "inlining");
     }
     vyre_status status = vyre_rewriter_init(&in.rw, program, b, &a);
     if (status == VYRE_OK) {
         vyre_unique_init(&in.names, &a);
-        vyre_unique_init(&in.tags, &a);
-        vyre_intern_init(&in.pending, &a);
         in.rw.rename = fresh_name;
-        in.rw.retag = fresh_tag;
+        in.rw.retag = copy_tag;
+        in.copy = 0;
         in.rw.user = &in;
         if (vyre_unique_reserve(&in.names, in.rw.p)) {
             vyre_rewrite_decls(&in.rw);
@@ -144,9 +142,6 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
         } else {
             status = vyre_fail_memory(diag, "inlining");
         }
-        vyre_vec_free(&a, &in.given);
-        vyre_intern_finish(&in.pending);
-        vyre_unique_finish(&in.tags);
         vyre_unique_finish(&in.names);
         vyre_rewriter_finish(&in.rw);
     } else {

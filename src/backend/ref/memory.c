@@ -142,15 +142,12 @@ void vyre_ref_async_drop(vyre_ref_machine *m, vyre_ref_lane *lane) {
     }
 }
 
-/* Elements are copied as by a load and a store. */
 void vyre_ref_collective(vyre_ref_machine *m, const vyre_stmt_node *s) {
     if (s->op == VYRE_STMT_ALL_GATHER || s->op == VYRE_STMT_REDUCE_SCATTER) {
         const vyre_ref_array *in = &m->arrays[s->decl], *out = &m->arrays[s->decl2];
-        const vyre_type type = (vyre_type)in->type; /* of both */
-        const size_t count = smaller(in->count, out->count);
-        for (size_t i = 0; i < count; i++) {
-            vyre_ref_store(type, out->data + i * out->size,
-                           vyre_ref_load(type, in->data + i * in->size));
+        size_t bytes = smaller((size_t)in->count * in->size, (size_t)out->count * out->size);
+        if (bytes) {
+            memmove(out->data, in->data, bytes);
         }
     }
 }

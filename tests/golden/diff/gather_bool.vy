@@ -1,4 +1,4 @@
-// A gathered bool is 0 or 1, whatever word it was.
+// A collective copies words as they are, and does so behind the last statement too.
 program p workgroup(1) grid(1, 1) {
     in in_1 : bool[1];
     inout inout_6 : bool[1];
