@@ -301,11 +301,17 @@ static uint32_t skip_empty(const vyre_blocks *out, uint32_t to) {
     return to;
 }
 
+/* A collective is done between its two blocks: nothing moves across it. */
+static bool has_collective(const maker *m, const vyre_block *b) {
+    return b->sync != VYRE_NONE && m->p->stmts[b->sync].op != VYRE_STMT_GRID_SYNC;
+}
+
 /* Takes over the exit of the block behind, if that is all it has. */
 static bool take_exit(const maker *m, vyre_block *b) {
     const vyre_block *behind = &m->out->list.data[b->next];
-    if (b->exit != VYRE_EXIT_NEXT || behind == b || behind->first != VYRE_NONE ||
-        behind->exit == VYRE_EXIT_NEXT || (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
+    if (b->exit != VYRE_EXIT_NEXT || behind == b || has_collective(m, b) ||
+        behind->first != VYRE_NONE || behind->exit == VYRE_EXIT_NEXT ||
+        (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
         (b->sync != VYRE_NONE && !is_private(m, behind))) {
         return false;
     }
@@ -357,9 +363,7 @@ static void note_block(const maker *m, uint32_t number) {
  * trap is reported by the interval it is in, so intervals with traps stay apart. */
 static bool can_drop(const maker *m, uint32_t b, uint32_t behind, bool *out_weaken) {
     *out_weaken = false;
-    vyre_stmt sync = m->out->list.data[b].sync;
-    if (m->keep_barriers || m->traps[b] || m->traps[behind] ||
-        m->p->stmts[sync].op != VYRE_STMT_GRID_SYNC) {
+    if (m->keep_barriers || m->traps[b] || m->traps[behind]) {
         return false;
     }
     const uint64_t *r = m->reads, *w = m->writes;
@@ -406,7 +410,7 @@ static bool drop(maker *m, vyre_block *b, bool weaken) {
 /* Appends the block behind, if nothing else leads there and the barrier between allows it. */
 static bool absorb(maker *m, uint32_t number) {
     vyre_block *b = &m->out->list.data[number];
-    if (b->exit != VYRE_EXIT_NEXT || b->next == number) {
+    if (b->exit != VYRE_EXIT_NEXT || b->next == number || has_collective(m, b)) {
         return false;
     }
     vyre_block *behind = &m->out->list.data[b->next];

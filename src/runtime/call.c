@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/trace.h"
 
 /* What spans of an entry are called. */
@@ -41,7 +42,7 @@ static vyre_status end(const vyre_call *call, const char *category, uint64_t beg
                           .segment_count = call->segment_count};
         vyre_trace_add(call->trace, &span);
     }
-    if (status == VYRE_DEVICE_LOST) {
+    if (VYRE_MUTANT(loss_unnoticed, status == VYRE_DEVICE_LOST, false)) {
         atomic_store(&call->device->is_lost, true);
     }
     return status;

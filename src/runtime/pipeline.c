@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/call.h"
 #include "runtime/geometry.h"
 #include "runtime/reshape.h"
@@ -227,7 +228,7 @@ void vyre_pipeline_count(const vyre_pipeline *p) {
     vyre_count(set, VYRE_COUNT_dispatches, 1);
     const vyre_module_view *m =
         vyre_pipeline_is_split(p) ? vyre_module_get(p->schedule.module) : NULL;
-    if (m && m->segment_count > 1) {
+    if (VYRE_MUTANT(split_counted_whole, m && m->segment_count > 1, m != NULL)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, m->segment_count);
         vyre_count(set, VYRE_COUNT_grid_sync_points, m->sync_points);

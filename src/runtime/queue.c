@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/device.h"
 
 struct vyre_queue {
@@ -101,7 +102,7 @@ void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyr
             at = &(*at)->next;
         }
         *at = job->next;
-        q->last = job->next ? q->last : at;
+        q->last = VYRE_MUTANT(queue_end_lost, job->next != NULL, true) ? q->last : at;
         instead(job);
         job->state = VYRE_JOB_DONE;
         pthread_cond_broadcast(&q->changed);

@@ -33,7 +33,7 @@ static vyre_status check_buffers(const vyre_sequence_step *step, vyre_diag *diag
                              "give one buffer for each in, inout and out, in declaration order",
                              "the buffer for \"%s\" is missing", name);
         }
-        if (b->device != step->pipeline->device) {
+        if (VYRE_MUTANT(resident_foreign, b->device != step->pipeline->device, false)) {
             return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "use buffers of the pipeline's device",
                              "the buffer for \"%s\" belongs to another device", name);
         }
@@ -100,7 +100,7 @@ static vyre_status lend(vyre_resident *r) {
         uint64_t bytes = vyre_binding_bytes(&run->binding, i);
         run->is_given[i] = true;
         run->memory[i] = bytes ? b->memory : 0;
-        if (b->size < bytes) {
+        if (VYRE_MUTANT(resident_small_out, b->size < bytes, b->size == 0)) {
             return vyre_fail_at(run->diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_decl_place(run->pipeline->program, i),
                                 "give a larger buffer",

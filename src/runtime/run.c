@@ -83,7 +83,8 @@ static vyre_status resolve(vyre_run *run) {
 
 /* A grid in device memory is read when it is its turn: an earlier dispatch may write it. */
 static bool is_late(const vyre_run *run) {
-    return run->words.read && vyre_geometry_is_indirect(run->pipeline->program);
+    return VYRE_MUTANT(grid_read_early, run->words.read != NULL, false) &&
+           vyre_geometry_is_indirect(run->pipeline->program);
 }
 
 static bool allocate_tables(vyre_run *run) {

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "pass/module.h"
 #include "runtime/call.h"
 
@@ -151,7 +152,7 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
                          (ull)lanes, m->lane_words, (ull)groups, m->group_words);
     }
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
-        if (s->carry[i] && s->carry_bytes[i] == words[i] * 4) {
+        if (s->carry[i] && VYRE_MUTANT(carry_size_kept, s->carry_bytes[i] == words[i] * 4, true)) {
             continue;
         }
         vyre_device_free(s->device, s->carry[i]);
@@ -170,7 +171,8 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
 
 static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
-    for (int i = 0; i < VYRE_SCHEDULE_CARRIES && s->is_used && status == VYRE_OK; i++) {
+    bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES && dirty && status == VYRE_OK; i++) {
         vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
         status =
             s->carry[i] ? vyre_call_zero(&call, s->carry[i], 0, s->carry_bytes[i], diag) : VYRE_OK;
@@ -197,10 +199,6 @@ static vyre_status check_time(const run *r) {
     if (r->source->deadline_ns && vyre_clock_now() >= r->source->deadline_ns) {
         return vyre_fail(r->diag, VYRE_TIMEOUT, "allow more time, or do less",
                          "the dispatch took too long");
-    }
-    if (r->source->max_steps && r->pass.result->steps >= r->source->max_steps) {
-        return vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
-                         "the dispatch used up its %llu steps", (ull)r->source->max_steps);
     }
     return VYRE_OK;
 }
@@ -230,6 +228,15 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
     }
 }
 
+/* The budget is asked only before something runs: what needs exactly its steps gets through. */
+static vyre_status check_budget(const run *r) {
+    uint64_t most = r->source->max_steps;
+    return most && r->pass.result->steps >= most
+               ? vyre_fail(r->diag, VYRE_STEP_BUDGET, "allow more steps, or do less",
+                           "the dispatch used up its %llu steps", (ull)most)
+               : VYRE_OK;
+}
+
 static vyre_status launch(run *r, uint32_t number) {
     vyre_schedule *s = r->s;
     struct vyre_compiled_segment *segment = &s->segments[number];
@@ -247,7 +254,10 @@ static vyre_status launch(run *r, uint32_t number) {
                       .segment = number + 1,
                       .segment_count = count,
                       .elapsed = &r->pass.times->enqueue};
-    vyre_status status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
+    vyre_status status = check_budget(r);
+    if (status == VYRE_OK) {
+        status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
+    }
     if (status != VYRE_OK) {
         label(r->diag, number, count);
         return status;

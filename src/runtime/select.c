@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/device.h"
 #include "runtime/registry.h"
 
@@ -28,7 +29,7 @@ static uint32_t capability(const vyre_device_info *info) {
     };
     uint32_t points = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        points += facts[i].has ? facts[i].points : 0;
+        points += VYRE_MUTANT(auto_by_rank, facts[i].has, false) ? facts[i].points : 0;
     }
     return points;
 }

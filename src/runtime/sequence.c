@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/call.h"
 #include "runtime/resident.h"
 
@@ -20,7 +21,7 @@ static void add(sum *s, uint64_t *to, uint64_t value) {
 
 /* A part that is not known makes the whole unknown. */
 static void add_known(sum *s, uint64_t *to, uint64_t value, bool *has) {
-    *has = *has && value != 0;
+    *has = VYRE_MUTANT(sequence_time_unknown, *has && value != 0, true);
     add(s, to, value);
 }
 

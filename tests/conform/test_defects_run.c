@@ -263,6 +263,8 @@ TEST(d43_every_kind_of_error_names_its_segment) {
         check_label(uri, plain, 0, VYRE_UNSUPPORTED, i);
         snprintf(uri, sizeof uri, "fault://ref-split?op=launch&n=%u&mode=lost", i);
         check_label(uri, plain, 0, VYRE_DEVICE_LOST, i);
+        snprintf(uri, sizeof uri, "fault://ref-split?op=launch&n=%u", i);
+        check_label(uri, plain, 0, VYRE_DEVICE_FAILED, i);
     }
     run_result whole = conform_run("ref-split", four_segments, INPUTS(INPUT(0)), NULL);
     vyre_dispatch_options less = {.max_steps = whole.report.stats.steps - 1};

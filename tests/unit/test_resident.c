@@ -4,7 +4,7 @@
 #include "harness/run.h"
 #include "runtime/builtin.h"
 
-/* Adds `by` to every element, in as many segments as there are barriers plus one. */
+/* y += reversed (x + by), z += reversed y: in three segments, with a value of each lane carried. */
 static const char add_text[] =
     "program add workgroup(4) {\n"
     "    in    x : u32[];\n"
@@ -12,9 +12,11 @@ static const char add_text[] =
     "    out   z : u32[len(x)];\n"
     "    scratch s : u32[len(x)];\n"
     "    param by : u32 = 1;\n"
+    "    let before = y[global_id.x];\n"
     "    s[global_id.x] = s[global_id.x] + x[global_id.x] + by;\n"
+    "    y[global_id.x] = 0;\n"
     "    grid_sync;\n"
-    "    y[global_id.x] = y[global_id.x] + s[len(x) - 1 - global_id.x];\n"
+    "    y[global_id.x] = before + s[len(x) - 1 - global_id.x];\n"
     "    grid_sync;\n"
     "    z[global_id.x] = z[global_id.x] + y[len(x) - 1 - global_id.x];\n"
     "}\n";
@@ -452,6 +454,38 @@ TEST(device_times_are_summed_when_every_part_has_them) {
         vyre_pipeline_release(set);
         vyre_device_close(device);
     }
+}
+
+TEST(a_used_pipeline_carries_nothing_over) {
+    /* All lanes end at once unless v[0] is 0: then the branch must find nobody alive, whatever an
+     * earlier dispatch left in the carried state. */
+    static const char text[] = "program leave workgroup(2) grid(2) {\n"
+                               "    in w : u32[1];\n"
+                               "    inout v : u32[4];\n"
+                               "    if (v[global_id.x] != 0) { exit; }\n"
+                               "    grid_sync;\n"
+                               "    while (w[0] > 5) { grid_sync; }\n"
+                               "    grid_sync;\n"
+                               "    v[global_id.x] = v[global_id.x] + 1;\n"
+                               "}\n";
+    vyre_device *device = open_device("ref-split", NULL);
+    vyre_pipeline *used = compile(device, text), *fresh = compile(device, text);
+    vyre_buffer *v = make(device, NULL, 4), *w = make(device, NULL, 1);
+    vyre_buffer *all[] = {w, v};
+    vyre_dispatch_report first, again, fresh_again;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch_resident(used, all, 2, NULL, &first, &diag), &diag);
+    CHECK_EQ(word_of(v, 3), 1);
+    REQUIRE_OK(vyre_dispatch_resident(used, all, 2, NULL, &again, &diag), &diag);
+    REQUIRE_OK(vyre_dispatch_resident(fresh, all, 2, NULL, &fresh_again, &diag), &diag);
+    CHECK_EQ(word_of(v, 3), 1);
+    CHECK(again.stats.launches < first.stats.launches);
+    CHECK_EQ(again.stats.launches, fresh_again.stats.launches);
+    vyre_buffer_destroy(v);
+    vyre_buffer_destroy(w);
+    vyre_pipeline_release(used);
+    vyre_pipeline_release(fresh);
+    vyre_device_close(device);
 }
 
 /* Failures */

@@ -72,8 +72,20 @@ TEST(only_a_split_that_ran_is_a_split) {
     REQUIRE_OK(dispatch(device, "program one workgroup(1) grid(1) { inout v : u32[4]; v[0] = 1; }",
                         NULL, NULL),
                NULL);
+    /* A barrier at the end: one segment, although it went the way of a split. */
+    vyre_dispatch_report report;
+    REQUIRE_OK(dispatch(device,
+                        "program one workgroup(1) grid(1) {\n"
+                        "    inout v : u32[4];\n"
+                        "    v[0] = 1;\n"
+                        "    grid_sync;\n"
+                        "}\n",
+                        NULL, &report),
+               NULL);
+    CHECK(report.was_split);
+    CHECK_EQ(report.stats.launches, 1);
     CHECK_EQ(counters_of(device).grid_sync_splits, 0);
-    CHECK_EQ(counters_of(device).dispatches, 1);
+    CHECK_EQ(counters_of(device).dispatches, 2);
     vyre_device_close(device);
     device = open_device("ref");
     REQUIRE_OK(dispatch(device, three_text, NULL, NULL), NULL);
