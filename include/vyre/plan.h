@@ -139,9 +139,10 @@ typedef struct vyre_planner vyre_planner;
 VYRE_API vyre_status vyre_planner_create(const vyre_allocator *allocator,
                                          vyre_planner **out_planner, vyre_diag *diag);
 VYRE_API void vyre_planner_destroy(vyre_planner *planner);
-/* Why the last call with this planner failed; kind NONE after a success. */
+/* Why the last call with this planner failed; kind NONE after a success, and when the call itself
+ * or a plan given to it was wrong. */
 VYRE_API vyre_plan_fault vyre_planner_fault(const vyre_planner *planner);
-/* Bytes the planner holds; never shrinks. */
+/* Bytes the planner holds; shrinks only when memory runs out. */
 VYRE_API size_t vyre_planner_bytes(const vyre_planner *planner);
 
 /* The fewest groups when memory does not matter: layer 0 holds the waves without predecessors in
@@ -229,9 +230,11 @@ typedef struct vyre_plan_memory_options {
     uint64_t node_limit; /* of the search for the smallest arena; 0 means VYRE_PLAN_NODES */
 } vyre_plan_memory_options;
 
-/* Lays out the memory of a plan. The plan may be the planner's own (it stays valid) or any other
- * that passes vyre_plan_check; others are refused like there. VYRE_INVALID_INPUT when the sum of
- * all buffers exceeds 64 bits. O((waves + deps) log waves), plus a search for small plans. */
+/* Lays out the memory of a plan: the planner's own, which stays valid, or any other that passes
+ * vyre_plan_check; the rest is refused like there. The budget is a limit on groups, and outputs
+ * that wait for later groups come on top of it here, so compare arena_bytes with what the device
+ * has. VYRE_INVALID_INPUT when the sum of all buffers exceeds 64 bits. O((waves + deps) log waves),
+ * plus a search for small plans. */
 VYRE_API vyre_status vyre_plan_memory_layout(vyre_planner *planner, const vyre_wave_set *set,
                                              const vyre_plan *plan,
                                              const vyre_plan_memory_options *options,

@@ -1,25 +1,30 @@
 /* Splitting: a program with grid barriers as barrier-free segments, a schedule, and the state that
  * is carried between them. Needs no device.
  *
- * Every segment is an ordinary program without grid barriers. Its buffers have the names they have
- * in the source; `in` if it only reads them, else `inout`. Besides them a segment may use (with
- * another prefix where the source has such names)
- *   _lane   u32: private values, `_lanes` words for each slot (lane data)
- *   _grid   u32: word 0 tells which way the schedule goes, then two areas of values that are the
- *           same for the whole grid, then a block for each workgroup (uniform data)
- * and the params _lanes, _phase, _tick that whoever runs the schedule sets. Both buffers start as
+ * Every segment is an ordinary, valid program without grid barriers. Its buffers have the names
+ * they have in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
+ *   _lane   u32, inout: private values, `_lanes` words for each slot, then a block for each
+ *           workgroup with its workgroup memory
+ *   _grid   u32, in: values that are the same for the whole grid (word 1 on), then a block for each
+ *           workgroup with values that are the same for all its lanes
+ *   _next   u32, inout: where such values are written for later segments; word 0 tells which way
+ *           the schedule goes
+ * and the params _lanes (lanes of the grid) and _tick. _grid and _next are two buffers of one size
+ * that change places: within a launch some lanes read before others have written. All start as
  * zeros in each pass.
  *
  * The schedule is a list of steps; step 0 is the first:
- *   at = 0, phase = 0, tick = 1
- *   while step[at] is not an END:
- *       launch its segment, if it has one, with _phase = phase and _tick = tick
+ *   at = 0, tick = 1
+ *   for ever:
+ *       launch the segment of step[at], if it has one, with _tick = tick
+ *       END:    stop
  *       NEXT:   at = next
- *       BRANCH: word = _grid[0]; if word / 2 != tick, no lane is alive: stop;
- *               at = word % 2 ? next : otherwise
- *       if the step flips: phase = 1 - phase
+ *       BRANCH, or NEXT that asks: word = _next[0]; if word / 2 != tick, no lane is alive: stop
+ *       BRANCH: at = word % 2 ? next : otherwise
+ *       if the step has a collective, do it
+ *       if the step flips: exchange _grid and _next
  *       tick = tick + 1
- * (a launch of an END step's segment, if it has one, is the last). */
+ */
 #ifndef VYRE_SPLIT_H
 #define VYRE_SPLIT_H
 
@@ -38,7 +43,11 @@ typedef struct vyre_step {
     uint8_t kind;     /* vyre_step_kind */
     bool flips;
     bool sync; /* a grid barrier of the source lies behind this step */
+    bool asks; /* NEXT: the segment tells by the control word whether a lane is alive */
     uint32_t next, otherwise;
+    /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
+     * all_gather and reduce_scatter copy the shorter length, others do nothing. */
+    vyre_stmt collective;
     vyre_place place; /* of that barrier, or of the condition */
 } vyre_step;
 
@@ -49,7 +58,8 @@ typedef enum vyre_carry_kind {
     VYRE_CARRY_GRID,       /* the same for all lanes: stored once */
     VYRE_CARRY_PRIVATE,    /* private array, stored by each lane */
     VYRE_CARRY_WORKGROUP,  /* workgroup memory, stored once per group */
-    VYRE_CARRY_ENDED       /* which lanes have ended */
+    VYRE_CARRY_ENDED,      /* which lanes have ended */
+    VYRE_CARRY_GROUP       /* the same for all lanes of a group: stored once per group */
 } vyre_carry_kind;
 
 typedef struct vyre_carry {
@@ -75,10 +85,11 @@ typedef struct vyre_module_view {
     uint32_t step_count;
     const vyre_carry *carries;
     uint32_t carry_count;
-    uint32_t lane_words; /* size of _lane: lane_words * lanes */
-    uint32_t grid_words; /* size of _grid: grid_words + group_words * groups */
-    uint32_t group_words;
-    uint32_t sync_points; /* grid barriers of the source that remain */
+    uint32_t lane_words;        /* size of _lane: lane_words * lanes + group_words * groups */
+    uint32_t group_words;       /* workgroup memory of a group */
+    uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
+    uint32_t group_value_words; /* values of a group */
+    uint32_t sync_points;       /* grid barriers of the source that remain */
     const vyre_removed_barrier *removed;
     uint32_t removed_count;
 } vyre_module_view;

@@ -40,10 +40,6 @@ typedef struct maker {
     bool failed;
 } maker;
 
-static bool is_sync(uint8_t op) {
-    return op == VYRE_STMT_GRID_SYNC;
-}
-
 /* Marks the openers around a statement, from the inside, until one that is marked already or `stop`
  * (VYRE_NONE: to the outermost). */
 static void lift(maker *m, const vyre_stmt *around, uint32_t depth, vyre_stmt stop) {
@@ -65,7 +61,7 @@ static bool find_lifted(maker *m) {
                 ok = vyre_vec_push(m->a, &around, s);
             } else if (scope == VYRE_SCOPE_END) {
                 around.count--;
-            } else if (round == 0 && is_sync(n->op)) {
+            } else if (round == 0 && vyre_waits_for_grid(n->op)) {
                 lift(m, around.data, around.count, VYRE_NONE);
             } else if (round == 1 && (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) &&
                        m->lifted[n->match]) {
@@ -84,7 +80,7 @@ static void find_written(maker *m) {
         const vyre_stmt_node *n = &p->stmts[s];
         if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
             m->written[n->decl] = true;
-        } else if (n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE) {
+        } else if (n->decl2 != VYRE_NONE) { /* async copies, collectives */
             m->written[n->decl2] = true;
         }
     }
@@ -213,7 +209,7 @@ static void walk(maker *m) {
         vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool leaves =
             (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && m->lifted[n->match];
-        if (is_sync(n->op)) {
+        if (vyre_waits_for_grid(n->op)) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
@@ -305,11 +301,17 @@ static uint32_t skip_empty(const vyre_blocks *out, uint32_t to) {
     return to;
 }
 
+/* A collective is done between its two blocks: nothing moves across it. */
+static bool has_collective(const maker *m, const vyre_block *b) {
+    return b->sync != VYRE_NONE && m->p->stmts[b->sync].op != VYRE_STMT_GRID_SYNC;
+}
+
 /* Takes over the exit of the block behind, if that is all it has. */
 static bool take_exit(const maker *m, vyre_block *b) {
     const vyre_block *behind = &m->out->list.data[b->next];
-    if (b->exit != VYRE_EXIT_NEXT || behind == b || behind->first != VYRE_NONE ||
-        behind->exit == VYRE_EXIT_NEXT || (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
+    if (b->exit != VYRE_EXIT_NEXT || behind == b || has_collective(m, b) ||
+        behind->first != VYRE_NONE || behind->exit == VYRE_EXIT_NEXT ||
+        (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
         (b->sync != VYRE_NONE && !is_private(m, behind))) {
         return false;
     }
@@ -408,7 +410,7 @@ static bool drop(maker *m, vyre_block *b, bool weaken) {
 /* Appends the block behind, if nothing else leads there and the barrier between allows it. */
 static bool absorb(maker *m, uint32_t number) {
     vyre_block *b = &m->out->list.data[number];
-    if (b->exit != VYRE_EXIT_NEXT || b->next == number) {
+    if (b->exit != VYRE_EXIT_NEXT || b->next == number || has_collective(m, b)) {
         return false;
     }
     vyre_block *behind = &m->out->list.data[b->next];

@@ -30,7 +30,7 @@ typedef struct vyre_block {
     uint8_t exit;         /* vyre_exit_kind */
     vyre_stmt condition;  /* BRANCH: the IF, WHILE or FOR */
     uint32_t next, otherwise;
-    vyre_stmt sync; /* a grid barrier behind the block, or VYRE_NONE */
+    vyre_stmt sync; /* a grid barrier or collective behind the block, or VYRE_NONE */
     uint32_t preds; /* number of edges that lead here, the start counts as one */
     uint32_t depth; /* lifted loops around it */
 } vyre_block;
@@ -49,6 +49,12 @@ typedef struct vyre_blocks {
     uint32_t loop_count;
     uint32_t stmt_count;
 } vyre_blocks;
+
+/* Whether all lanes of the grid wait at such a statement. */
+static inline bool vyre_waits_for_grid(uint8_t op) {
+    return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
+           op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST;
+}
 
 /* The program has no calls. Unless keep_barriers, barriers between blocks that do not conflict are
  * dropped. */

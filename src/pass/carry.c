@@ -8,8 +8,9 @@
  * be computed again instead of being stored. Such a variable and its operands come from one pass
  * through their scope, so that the operands, where they are stored, still have the values they had.
  * Which to store and which to compute again is a minimum cut (cut.h), by bytes, operations and loop
- * depth. Of what is stored, values that are the same for the whole grid are stored once, others by
- * each lane. Two values that are never alive together share a slot. */
+ * depth. Of what is stored, values that are the same for the whole grid or for a workgroup are
+ * stored once for it, others by each lane. Two values that are never alive together share a slot.
+ */
 #include "pass/carry.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ typedef struct analyst {
     uint64_t *used, *killed; /* upward exposed uses; set on every path */
     uint32_t *definitions;   /* per entity */
     vyre_expr *definition;   /* per entity: the last one seen; VYRE_NONE if it is no expression */
-    bool *varies;            /* per entity: some definition is not the same for the whole grid */
+    uint8_t *shape;          /* per entity: vyre_shape_kind over all definitions, up to VARYING */
     const vyre_shapes *shapes;
     vyre_shape *scratch; /* shapes of one statement's expressions */
 } analyst;
@@ -74,24 +75,26 @@ static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr en
     }
 }
 
-static void define(analyst *an, uint32_t entity, vyre_expr value, bool varies) {
+static void define(analyst *an, uint32_t entity, vyre_expr value, vyre_shape_kind shape) {
     an->definitions[entity]++;
     an->definition[entity] = value;
-    an->varies[entity] |= varies;
+    an->shape[entity] = shape > an->shape[entity] ? (uint8_t)shape : an->shape[entity];
 }
 
-/* Whether the value that the statement gives its variable may differ between lanes. */
-static bool value_varies(analyst *an, vyre_stmt s) {
+/* Over which lanes the value that the statement gives its variable is the same. */
+static vyre_shape_kind shape_of_value(analyst *an, vyre_stmt s) {
     const vyre_stmt_node *n = &an->p->stmts[s];
     uint32_t step = s - an->p->entry;
     if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN) {
-        return true;
-    }
-    if (!vyre_shape_uniform(vyre_shapes_control(an->shapes, step), VYRE_SHAPE_GRID)) {
-        return true;
+        return VYRE_SHAPE_VARYING;
     }
     vyre_shapes_exprs(an->shapes, step, an->scratch);
-    return !vyre_shape_uniform(an->scratch[n->arg[0] - n->first_expr], VYRE_SHAPE_GRID);
+    vyre_shape value = an->scratch[n->arg[0] - n->first_expr];
+    vyre_shape control = vyre_shapes_control(an->shapes, step);
+    uint8_t kind = value.kind > control.kind ? value.kind : control.kind;
+    return kind <= VYRE_SHAPE_GRID    ? VYRE_SHAPE_GRID
+           : kind == VYRE_SHAPE_GROUP ? VYRE_SHAPE_GROUP
+                                      : VYRE_SHAPE_VARYING;
 }
 
 static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads, bool writes) {
@@ -112,7 +115,7 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
     use_exprs(an, block, n->first_expr, n->end_expr);
     if (n->var != VYRE_NONE) {
         bool is_value = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN;
-        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE, value_varies(an, s));
+        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE, shape_of_value(an, s));
         set(an, block, n->var, depth == 0 || n->op != VYRE_STMT_ASSIGN);
     }
     if (n->op == VYRE_STMT_STORE) {
@@ -133,8 +136,8 @@ static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
     uint32_t more = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE);
     if (item->kind == VYRE_ITEM_FOR_INIT) {
         use_exprs(an, block, n->first_expr, n->end_expr);
-        define(an, to, n->arg[1], false);
-        define(an, step, n->arg[2], false);
+        define(an, to, n->arg[1], VYRE_SHAPE_GRID);
+        define(an, step, n->arg[2], VYRE_SHAPE_GRID);
         set(an, block, to, true);
         set(an, block, step, true);
     } else {
@@ -142,8 +145,8 @@ static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
         use(an, block, to);
         use(an, block, step);
     }
-    define(an, n->var, VYRE_NONE, false);
-    define(an, more, VYRE_NONE, false);
+    define(an, n->var, VYRE_NONE, VYRE_SHAPE_GRID);
+    define(an, more, VYRE_NONE, VYRE_SHAPE_GRID);
     an->definitions[n->var]++; /* never recomputed: it changes from trip to trip */
     an->definitions[more]++;
     set(an, block, n->var, true);
@@ -276,22 +279,38 @@ typedef struct problem {
     uint32_t count;
 } problem;
 
-static bool pose(analyst *an, problem *to) {
+/* In every row: with each value that is computed again (choice NULL: that can be), what that needs.
+ * Entities are visited downwards, users before operands. */
+static void add_operands(analyst *an, const problem *p, const uint8_t *choice, uint64_t *sets) {
+    uint32_t words = an->plan->set_words;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        for (uint32_t e = p->count; e-- > 0;) {
+            if (sets[(size_t)b * words + e / 64] == 0) {
+                e -= e % 64; /* sets are sparse: a word at a time */
+                continue;
+            }
+            if (!vyre_set_has(sets, words, b, e) || (choice && choice[e] != VYRE_CUT_RECOMPUTE)) {
+                continue;
+            }
+            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
+                add(sets, words, b, p->operands.data[p->values[e].first_operand + i]);
+            }
+        }
+    }
+}
+
+static bool find_operands(analyst *an, problem *to) {
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         vyre_expr definition = an->definition[e];
-        uint32_t words = vyre_type_size((vyre_type)an->plan->entities[e].type) / 4;
-        uint32_t cost = UINT32_MAX;
+        v->recompute = UINT32_MAX;
         if (an->definitions[e] == VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
-            cost = definition != VYRE_NONE ? recipe_cost(an, definition)
-                   : is_step(an, e)        ? 0 /* an absent step is 1 */
-                                           : UINT32_MAX;
+            v->recompute = definition != VYRE_NONE ? recipe_cost(an, definition)
+                           : is_step(an, e)        ? 0 /* an absent step is 1 */
+                                                   : UINT32_MAX;
         }
-        v->wanted = an->plan->entities[e].carried;
-        v->store = STORED_WORD * words * total_weight(an, an->plan->live_out, e);
-        v->recompute = cost >= UINT16_MAX ? UINT32_MAX : cost * total_weight(an, an->used, e);
         v->first_operand = to->operands.count;
-        if (v->recompute != UINT32_MAX && definition != VYRE_NONE) {
+        if (v->recompute < UINT16_MAX && definition != VYRE_NONE) {
             for (vyre_expr x = vyre_expr_first(an->p, definition); x <= definition; x++) {
                 if (an->p->exprs[x].op == VYRE_EXPR_VAR &&
                     !vyre_vec_push(an->a, &to->operands, an->p->exprs[x].ref)) {
@@ -304,22 +323,28 @@ static bool pose(analyst *an, problem *to) {
     return true;
 }
 
-/* In every block: what is used before it is set, and what recomputing that needs, down to what is
- * stored. Entities are visited downwards, users before operands. */
-static void want_operands(analyst *an, const problem *p) {
+/* A value that is stored so that another can be computed from it lives as long as that one would
+ * have, and is computed as often: its costs are those of all blocks concerned. */
+static bool pose(analyst *an, problem *to) {
     vyre_carry_plan *plan = an->plan;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        uint64_t *row = plan->wanted + (size_t)b * plan->set_words;
-        for (uint32_t e = p->count; e-- > 0;) {
-            if (!(row[e / 64] >> (e % 64) & 1) || p->choice[e] != VYRE_CUT_RECOMPUTE) {
-                continue;
-            }
-            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
-                add(plan->wanted, plan->set_words, b,
-                    p->operands.data[p->values[e].first_operand + i]);
-            }
-        }
+    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
+    if (!find_operands(an, to)) {
+        return false;
     }
+    uint64_t *alive = plan->alive, *wanted = plan->wanted; /* not yet in use */
+    memcpy(alive, plan->live_out, sets * sizeof *alive);
+    memcpy(wanted, an->used, sets * sizeof *wanted);
+    add_operands(an, to, NULL, alive);
+    add_operands(an, to, NULL, wanted);
+    for (uint32_t e = 0; e < to->count; e++) {
+        vyre_cut_value *v = &to->values[e];
+        uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
+        v->wanted = plan->entities[e].carried;
+        v->store = STORED_WORD * words * total_weight(an, alive, e);
+        v->recompute =
+            v->recompute < UINT16_MAX ? v->recompute * total_weight(an, wanted, e) : UINT32_MAX;
+    }
+    return true;
 }
 
 /* From here on liveness is that of what is stored. */
@@ -328,7 +353,7 @@ static void choose(analyst *an, const problem *p) {
     size_t sets = (size_t)plan->set_words * an->blocks->list.count;
     memcpy(plan->alive, plan->live_out, sets * sizeof *plan->alive);
     memcpy(plan->wanted, an->used, sets * sizeof *plan->wanted);
-    want_operands(an, p);
+    add_operands(an, p, p->choice, plan->wanted);
     memcpy(an->used, plan->wanted, sets * sizeof *an->used);
     for (uint32_t e = 0; e < p->count; e++) {
         if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
@@ -402,12 +427,26 @@ static bool place(analyst *an, pool *in, uint32_t e, uint64_t *blocks_of, uint32
     return true;
 }
 
-/* Slots of one word and of two words are told apart; pools: lane 1, lane 2, grid 1, grid 2. */
+/* A pool for each scope, with slots of one word and of two words told apart. */
+enum { POOL_LANE, POOL_GROUP, POOL_GRID, POOLS };
+
+static uint32_t pool_of(const vyre_entity *entity) {
+    return entity->kind == VYRE_CARRY_GRID    ? POOL_GRID
+           : entity->kind == VYRE_CARRY_GROUP ? POOL_GROUP
+                                              : POOL_LANE;
+}
+
+static vyre_carry_kind kind_of(vyre_shape_kind shape) {
+    return shape == VYRE_SHAPE_GRID    ? VYRE_CARRY_GRID
+           : shape == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
+                                       : VYRE_CARRY_LANE;
+}
+
 static vyre_status place_values(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     uint32_t block_words = (an->blocks->list.count + 63) / 64;
     uint64_t *blocks_of = vyre_alloc(an->a, block_words, sizeof *blocks_of);
-    pool pools[4] = {0};
+    pool pools[POOLS][2] = {0};
     bool ok = blocks_of != NULL;
     uint32_t values = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < values && ok; e++) {
@@ -419,22 +458,21 @@ static vyre_status place_values(analyst *an) {
         if (!entity->carried) {
             continue;
         }
-        entity->kind = an->varies[e] ? VYRE_CARRY_LANE : VYRE_CARRY_GRID;
+        entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e]);
         entity->words = vyre_type_size((vyre_type)entity->type) / 4;
-        pool *in = &pools[(entity->kind == VYRE_CARRY_GRID ? 2 : 0) + entity->words - 1];
-        ok = place(an, in, e, blocks_of, block_words);
+        ok = place(an, &pools[pool_of(entity)][entity->words - 1], e, blocks_of, block_words);
     }
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
         if (entity->carried && entity->kind != VYRE_CARRY_RECOMPUTED && entity->words == 2) {
-            uint32_t singles = pools[entity->kind == VYRE_CARRY_GRID ? 2 : 0].slots;
-            entity->slot = singles + 2 * entity->slot;
+            entity->slot = pools[pool_of(entity)][0].slots + 2 * entity->slot;
         }
     }
-    plan->lane_words = pools[0].slots + 2 * pools[1].slots;
-    plan->area_words = pools[2].slots + 2 * pools[3].slots;
-    for (int i = 0; i < 4; i++) {
-        vyre_vec_free(an->a, &pools[i].busy);
+    uint32_t *totals[POOLS] = {&plan->lane_words, &plan->group_value_words, &plan->grid_words};
+    for (int i = 0; i < POOLS; i++) {
+        *totals[i] = pools[i][0].slots + 2 * pools[i][1].slots;
+        vyre_vec_free(an->a, &pools[i][0].busy);
+        vyre_vec_free(an->a, &pools[i][1].busy);
     }
     vyre_free(an->a, blocks_of, block_words, sizeof *blocks_of);
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
@@ -494,11 +532,11 @@ static bool allocate(analyst *an) {
     an->killed = vyre_alloc_zeroed(a, sets, sizeof *an->killed);
     an->definitions = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definitions);
     an->definition = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definition);
-    an->varies = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->varies);
+    an->shape = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->shape);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
     return plan->entities && plan->live_in && plan->live_out && plan->alive && plan->wanted &&
            plan->touched && plan->modified && an->used && an->killed && an->definitions &&
-           an->definition && an->varies && an->scratch;
+           an->definition && an->shape && an->scratch;
 }
 
 static vyre_status analyse(analyst *an, vyre_diag *diag) {
@@ -561,7 +599,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     vyre_free(a, an.killed, sets, sizeof *an.killed);
     vyre_free(a, an.definitions, plan->entity_count, sizeof *an.definitions);
     vyre_free(a, an.definition, plan->entity_count, sizeof *an.definition);
-    vyre_free(a, an.varies, plan->entity_count, sizeof *an.varies);
+    vyre_free(a, an.shape, plan->entity_count, sizeof *an.shape);
     vyre_free(a, an.scratch, p->expr_count, sizeof *an.scratch);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);

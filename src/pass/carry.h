@@ -34,8 +34,9 @@ typedef struct vyre_carry_plan {
     uint64_t *wanted;   /* needed at the start: used before they are set, or to recompute such */
     uint64_t *touched;  /* used or set in the block, its exit included */
     uint64_t *modified; /* set in the block, perhaps not on every path */
-    uint32_t lane_words, area_words, group_words;
-    uint32_t ended_slot; /* lane slot of "this lane has ended", or VYRE_NONE */
+    uint32_t lane_words, group_words;       /* in _lane */
+    uint32_t grid_words, group_value_words; /* in _grid and _next, the control word apart */
+    uint32_t ended_slot;                    /* lane slot of "this lane has ended", or VYRE_NONE */
 } vyre_carry_plan;
 
 static inline uint32_t vyre_entity_of_loop(const vyre_carry_plan *plan, uint32_t loop,
@@ -48,6 +49,11 @@ static inline uint32_t vyre_entity_of_decl(const vyre_carry_plan *plan, vyre_dec
 static inline bool vyre_set_has(const uint64_t *sets, uint32_t words, uint32_t row,
                                 uint32_t entity) {
     return sets[(size_t)row * words + entity / 64] >> (entity % 64) & 1;
+}
+
+/* Whether a value lives in _grid and _next. */
+static inline bool vyre_entity_is_shared(const vyre_entity *entity) {
+    return entity->kind == VYRE_CARRY_GRID || entity->kind == VYRE_CARRY_GROUP;
 }
 
 /* The program is the inlined one that the blocks were made from. */

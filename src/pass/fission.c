@@ -1,6 +1,6 @@
 /* Fission at grid scope: a program with grid barriers becomes a module.
  *
- *     inline calls -> lower collectives and pending copies -> blocks -> what is alive and where ->
+ *     inline calls -> lower pending copies -> blocks -> what is alive and where ->
  * a segment per block
  *
  * Steps are the reachable blocks in order, so names and order are the same in every process. */
@@ -10,12 +10,11 @@
 #include "base/diag.h"
 #include "pass/inline.h"
 #include "pass/lower_async.h"
-#include "pass/lower_collective.h"
 #include "pass/module.h"
 #include "pass/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "grid",    "lane", "loop", "phase",
+static const char *const stems[] = {"at",   "grid",    "lane", "loop", "next",
                                     "rank", "restore", "save", "tick"};
 
 static bool may_clash(const char *name, const char *prefix) {
@@ -48,8 +47,8 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},   {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->phase, "phase"}, {names->tick, "tick"}, {names->at, "at"},
+    } added[] = {{names->lane, "lane"}, {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->next, "next"}, {names->tick, "tick"}, {names->at, "at"},
                  {names->rank, "rank"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
@@ -99,6 +98,12 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         step->next = block->exit == VYRE_EXIT_END ? VYRE_NONE : step_of[block->next];
         step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
         step->sync = block->sync != VYRE_NONE;
+        step->collective = VYRE_NONE;
+        if (step->sync &&
+            vyre_program_get(m->source)->stmts[block->sync].op != VYRE_STMT_GRID_SYNC) {
+            step->collective = block->sync;
+            step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
+        }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
         m->view.sync_points += step->sync;
@@ -218,8 +223,9 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.carries = m->carries;
     m->view.removed = m->removed;
     m->view.lane_words = plan->lane_words;
-    m->view.grid_words = 1 + 2 * plan->area_words;
     m->view.group_words = plan->group_words;
+    m->view.grid_words = 1 + plan->grid_words;
+    m->view.group_value_words = plan->group_value_words;
     return status;
 }
 
@@ -261,15 +267,11 @@ static vyre_status split_inlined(vyre_program *source, const vyre_split_options 
 vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
+    vyre_program *inlined = NULL, *ready = NULL;
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_collective(inlined, &a, &lowered, diag);
+        status = vyre_lower_async(inlined, &a, &ready, diag);
         vyre_program_release(inlined);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_lower_async(lowered, &a, &ready, diag);
-        vyre_program_release(lowered);
     }
     return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;
 }

@@ -7,14 +7,34 @@
  * recursion. Cost: the size of the result, which the builder limits. */
 #include "pass/inline.h"
 
+#include <stdio.h>
+
 #include "base/diag.h"
+#include "ir/builder.h"
 #include "ir/rewrite.h"
 #include "pass/unique.h"
 
 typedef struct inliner {
     vyre_rewriter rw;
     vyre_unique names;
+    uint32_t copy; /* number of the copy being written; 0: the entry body */
 } inliner;
+
+/* Tags are used once in a program: each copy of a function gets its own. */
+static const char *copy_tag(vyre_rewriter *rw, const char *tag, void *user) {
+    inliner *in = user;
+    if (in->copy == 0) {
+        return NULL;
+    }
+    char text[VYRE_LIMIT_NAME + 1];
+    int length = snprintf(text, sizeof text, "%.240s #%lu", tag, (unsigned long)in->copy);
+    uint32_t number = vyre_intern_add(&in->names.used, text, (size_t)length);
+    if (number == VYRE_INTERN_NONE) {
+        vyre_builder_fail_memory(rw->to);
+        return NULL;
+    }
+    return vyre_intern_text(&in->names.used, number);
+}
 
 static const char *fresh_name(vyre_rewriter *rw, vyre_var var, void *user) {
     inliner *in = user;
@@ -61,10 +81,11 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
     struct frame {
         vyre_stmt at, end;
         vyre_var result;
+        uint32_t copy;
     } stack[VYRE_LIMIT_CALL_DEPTH + 1];
     vyre_rewriter *rw = &in->rw;
-    uint32_t depth = 0;
-    stack[0] = (struct frame){rw->p->entry, rw->p->stmt_count, VYRE_NONE};
+    uint32_t depth = 0, copies = 0;
+    stack[0] = (struct frame){rw->p->entry, rw->p->stmt_count, VYRE_NONE, 0};
     for (;;) {
         struct frame *top = &stack[depth];
         if (vyre_builder_status(rw->to) != VYRE_OK || !rw->user) {
@@ -78,6 +99,7 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
             continue;
         }
         vyre_stmt stmt = top->at++;
+        in->copy = top->copy;
         const vyre_stmt_node *s = &rw->p->stmts[stmt];
         if (s->op == VYRE_STMT_CALL) {
             if (depth == VYRE_LIMIT_CALL_DEPTH) {
@@ -86,7 +108,7 @@ static vyre_status copy_entry(inliner *in, vyre_diag *diag) {
             }
             enter(in, stmt);
             const vyre_fn_node *f = &rw->p->fns[s->fn];
-            stack[++depth] = (struct frame){f->begin, f->end, s->var};
+            stack[++depth] = (struct frame){f->begin, f->end, s->var, ++copies};
         } else if (s->op == VYRE_STMT_RETURN) {
             give_back(in, stmt, top->result);
         } else {
@@ -107,6 +129,8 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
     if (status == VYRE_OK) {
         vyre_unique_init(&in.names, &a);
         in.rw.rename = fresh_name;
+        in.rw.retag = copy_tag;
+        in.copy = 0;
         in.rw.user = &in;
         if (vyre_unique_reserve(&in.names, in.rw.p)) {
             vyre_rewrite_decls(&in.rw);

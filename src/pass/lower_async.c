@@ -1,4 +1,4 @@
-/* Pending copies across grid barriers:
+/* Copies that are pending where a launch ends:
  *
  *     async_load(s, d, o, n, "t");   ->   let m = n;  async_load(s, p, o, n, "t"); async_wait("t");
  *     async_wait("t");               ->   async_load(p, d, 0, m, "t2");  async_wait("t2");
@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "ir/size.h"
+#include "pass/blocks.h"
 #include "pass/each.h"
 
 typedef struct pending {
@@ -51,6 +52,21 @@ static vyre_status add_pending(plan *to, const vyre_program *program, vyre_stmt 
     return vyre_vec_push(a, &to->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
 }
 
+/* Whether a launch may end at the statement, so that a copy begun before would be cut off: it waits
+ * for the grid, or it leaves a loop around the copy in which lanes do. */
+static bool ends_launch(const vyre_program_view *p, vyre_stmt s, vyre_stmt begin) {
+    const vyre_stmt_node *n = &p->stmts[s];
+    if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
+        return vyre_waits_for_grid(n->op);
+    }
+    for (vyre_stmt in = n->match; in < p->stmts[n->match].match; in++) {
+        if (vyre_waits_for_grid(p->stmts[in].op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Tags are used once each, so a begin has one wait. Quadratic in the number of copies only. */
 static vyre_status find_pending(plan *to, const vyre_program *program, const vyre_allocator *a,
                                 vyre_diag *diag) {
@@ -62,7 +78,7 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
         }
         bool crosses = false;
         for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses |= p->stmts[s].op == VYRE_STMT_GRID_SYNC;
+            crosses = crosses || ends_launch(p, s, begin);
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;

@@ -6,11 +6,11 @@
  *     ... workgroup memory and private arrays back in place ...
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
- *     _grid[other area] = y;                    by every living lane: any one may have ended
- *     _grid[0] = 2 * _tick + condition;         by every living lane, too
+ *     _next[slot] = y;                          by every living lane: any one may have ended
+ *     _next[0] = 2 * _tick + condition;         by every living lane, too
  *
- * Grid values are read from one area and written to the other: within a launch some lanes read
- * before others have written, and there is no order between them. */
+ * What lanes share is read from _grid and written to _next: within a launch some lanes read before
+ * others have written. It also lets the validator see that what is read is the same for all. */
 #include "pass/segment.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ typedef struct maker {
     vyre_builder *b;
     vyre_var *loop_vars; /* per hidden loop value, or VYRE_NONE */
     uint8_t *access;     /* per declaration: bits of READ, WRITE */
-    vyre_decl lane, grid, lanes, phase, tick, rank;
+    vyre_decl lane, grid, next, lanes, tick, rank;
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;
 } maker;
@@ -106,7 +106,7 @@ static bool is_needed(const maker *m, uint32_t e, bool flips) {
     }
     return in_set(m, m->plan->live_in, e) &&
            (in_set(m, m->plan->touched, e) || in_set(m, m->plan->wanted, e) ||
-            (flips && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e)));
+            (flips && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e)));
 }
 
 /* Declarations of the segment, in the order of the source, then the carry. */
@@ -187,22 +187,26 @@ static vyre_expr lane_index(maker *m, vyre_expr slot) {
     return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lanes), here(m));
 }
 
-/* Index of a word of the area that is read (or, `other`, written) in this launch. Word 0 of the
- * buffer is the control word. */
-static vyre_expr area_index(maker *m, uint32_t slot, bool other) {
-    vyre_expr phase = vyre_build_ref(m->b, lazily(m, &m->phase, VYRE_PARAM, m->names->phase));
-    if (VYRE_MUTANT(segment_same_area, other, false)) {
-        phase = op2(m, VYRE_EXPR_SUB, u32(m, 1), phase);
-    }
-    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, phase, u32(m, m->plan->area_words)),
-               u32(m, 1 + slot));
+static vyre_expr group_number(maker *m) {
+    return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
+/* Index of a shared value in _grid or _next, whose word 0 is the control word. */
+static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
+    uint32_t slot = 1 + entity->slot + word;
+    if (entity->kind == VYRE_CARRY_GRID) {
+        return u32(m, slot);
+    }
+    vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
+    return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
+}
+
+/* Index in _lane of a word of the group's workgroup memory. */
 static vyre_expr group_index(maker *m, vyre_expr word) {
-    vyre_expr group = linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
+    vyre_expr lanes = vyre_build_ref(m->b, lazily(m, &m->lanes, VYRE_PARAM, m->names->lanes));
     vyre_expr base =
-        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, group, u32(m, m->plan->group_words)),
-            u32(m, 1 + 2 * m->plan->area_words));
+        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, lanes, u32(m, m->plan->lane_words)),
+            op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_words)));
     return op2(m, VYRE_EXPR_ADD, base, word);
 }
 
@@ -263,9 +267,9 @@ static vyre_expr value_of(maker *m, uint32_t e) {
 }
 
 static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
-    if (entity->kind == VYRE_CARRY_GRID) {
-        return vyre_build_load(m->b, lazily(m, &m->grid, VYRE_INOUT, m->names->grid),
-                               area_index(m, entity->slot + word, false));
+    if (vyre_entity_is_shared(entity)) {
+        return vyre_build_load(m->b, lazily(m, &m->grid, VYRE_IN, m->names->grid),
+                               shared_index(m, entity, word));
     }
     vyre_expr index = lane_index(m, u32(m, entity->slot + word));
     return vyre_build_load(m->b, lazily(m, &m->lane, VYRE_INOUT, m->names->lane), index);
@@ -287,9 +291,9 @@ static void store_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     for (uint32_t word = 0; word < entity->words; word++) {
         vyre_expr value = encode(m, (vyre_type)entity->type, value_of(m, e), word);
-        if (entity->kind == VYRE_CARRY_GRID) {
-            vyre_decl grid = lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
-            vyre_build_store(m->b, grid, area_index(m, entity->slot + word, true), value);
+        if (vyre_entity_is_shared(entity)) {
+            vyre_decl next = lazily(m, &m->next, VYRE_INOUT, m->names->next);
+            vyre_build_store(m->b, next, shared_index(m, entity, word), value);
         } else {
             vyre_expr index = lane_index(m, u32(m, entity->slot + word));
             vyre_decl lane = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
@@ -306,8 +310,7 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
     const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
     bool is_private = entity->kind == VYRE_CARRY_PRIVATE;
     uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
-    vyre_decl carrier = is_private ? lazily(m, &m->lane, VYRE_INOUT, m->names->lane)
-                                   : lazily(m, &m->grid, VYRE_INOUT, m->names->grid);
+    vyre_decl carrier = lazily(m, &m->lane, VYRE_INOUT, m->names->lane);
     char name[64];
     (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
                    (unsigned long)d);
@@ -475,10 +478,7 @@ static void copy_block(maker *m) {
     }
 }
 
-static void decide(maker *m) {
-    if (m->block->exit != VYRE_EXIT_BRANCH) {
-        return;
-    }
+static vyre_expr branch_condition(maker *m) {
     vyre_stmt s = m->block->condition;
     const vyre_stmt_node *n = &m->p->stmts[s];
     vyre_expr condition =
@@ -486,13 +486,28 @@ static void decide(maker *m) {
             ? value_of(m, vyre_entity_of_loop(m->plan, m->plan->blocks->loop_of[s], VYRE_LOOP_MORE))
             : vyre_rewrite_expr(&m->rw, n->arg[0]);
     vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
+    return condition;
+}
+
+/* A collective happens only if a lane is alive; where lanes may have ended, they say so. */
+static bool asks_for_life(const maker *m) {
+    return m->block->sync != VYRE_NONE && m->plan->ended_slot != VYRE_NONE &&
+           m->p->stmts[m->block->sync].op != VYRE_STMT_GRID_SYNC;
+}
+
+static void decide(maker *m) {
+    bool branches = m->block->exit == VYRE_EXIT_BRANCH;
+    if (!branches && !(m->block->exit == VYRE_EXIT_NEXT && asks_for_life(m))) {
+        return;
+    }
+    vyre_expr condition = branches ? branch_condition(m) : vyre_build_bool(m->b, true);
     if (vyre_builder_expr_type(m->b, condition) != VYRE_BOOL) {
         condition = op2(m, VYRE_EXPR_NE, condition, u32(m, 0));
     }
     vyre_expr tick = vyre_build_ref(m->b, lazily(m, &m->tick, VYRE_PARAM, m->names->tick));
     vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, tick, u32(m, 2)),
                          vyre_build_cast(m->b, VYRE_U32, condition));
-    vyre_build_store(m->b, lazily(m, &m->grid, VYRE_INOUT, m->names->grid), u32(m, 0), word);
+    vyre_build_store(m->b, lazily(m, &m->next, VYRE_INOUT, m->names->next), u32(m, 0), word);
     m->has_effect = true;
 }
 
@@ -526,10 +541,10 @@ static void find_bound(const maker *m, bool *bound) {
     }
 }
 
-static bool flips_area(const maker *m, uint32_t values) {
+static bool changes_shared(const maker *m, uint32_t values) {
     for (uint32_t e = 0; e < values; e++) {
         const vyre_entity *entity = &m->plan->entities[e];
-        if (entity->carried && entity->kind == VYRE_CARRY_GRID && in_set(m, m->plan->live_out, e) &&
+        if (entity->carried && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e) &&
             in_set(m, m->plan->modified, e)) {
             return true;
         }
@@ -575,7 +590,7 @@ static void store(maker *m, uint32_t values, bool flips) {
             !in_set(m, m->plan->live_out, e)) {
             continue;
         }
-        if (entity->kind == VYRE_CARRY_GRID ? flips : in_set(m, m->plan->modified, e)) {
+        if (vyre_entity_is_shared(entity) ? flips : in_set(m, m->plan->modified, e)) {
             store_value(m, e);
         }
     }
@@ -591,7 +606,7 @@ static vyre_status build(maker *m, vyre_program **out_segment, bool *out_flips, 
         m->rw.replace = fold_consts;
         note_block(m);
         find_bound(m, bound);
-        bool flips = flips_area(m, values);
+        bool flips = changes_shared(m, values);
         vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
         restore(m, values, needed, bound, flips);
         copy_block(m);
@@ -622,7 +637,7 @@ vyre_status vyre_segment_build(const vyre_program *program, const vyre_carry_pla
                .lane = VYRE_NONE,
                .grid = VYRE_NONE,
                .lanes = VYRE_NONE,
-               .phase = VYRE_NONE,
+               .next = VYRE_NONE,
                .tick = VYRE_NONE,
                .rank = VYRE_NONE,
                .at = VYRE_NONE};

@@ -193,6 +193,7 @@ static bool attempt(fill *f, uint32_t groups) {
     for (uint32_t g = 0; g < groups && spare > -0.5; g++) {
         uint64_t room = pack->capacity;
         uint32_t released = 0, before = f->avail_count;
+        f->steps += before;
         if (!put_urgent(f, g, groups - g, &room, &released)) {
             return false;
         }

@@ -102,16 +102,19 @@ static void names(vyre_text *text, const vyre_plan_view *view, uint32_t group) {
     }
 }
 
-static void table_memory(vyre_text *text, const vyre_plan_memory *memory) {
+static void table_memory(vyre_text *text, const vyre_plan_view *view) {
+    const vyre_plan_memory *memory = view->memory;
     vyre_text_printf(
         text, "lifetimes: peak %" PRIu64 " bytes in group %" PRIu32 ", arena %" PRIu64 " bytes",
         memory->peak_bytes, memory->peak_group, memory->arena_bytes);
     if (memory->optimal) {
-        vyre_text_puts(text, ", optimal\n");
+        vyre_text_puts(text, ", optimal");
     } else {
-        vyre_text_printf(text, ", at most %" PRIu64 " bytes above the optimum\n",
+        vyre_text_printf(text, ", at most %" PRIu64 " bytes above the optimum",
                          memory->arena_bytes - memory->lower_bound);
     }
+    vyre_text_puts(text, memory->arena_bytes > view->set->budget_bytes ? "; above the budget\n"
+                                                                       : "; within the budget\n");
 }
 
 void vyre_plan_render_table(vyre_text *text, const vyre_plan_view *view) {
@@ -149,7 +152,7 @@ void vyre_plan_render_table(vyre_text *text, const vyre_plan_view *view) {
                      plan->peak_group, plan->peak_frontier, plan->peak_scratch, plan->peak_output,
                      plan->readback, plan->max_width);
     if (view->memory) {
-        table_memory(text, view->memory);
+        table_memory(text, view);
     }
 }
 
@@ -271,7 +274,7 @@ static void curve_table(vyre_text *text, const vyre_plan_point *points, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         most = points[i].barriers > most ? points[i].barriers : most;
     }
-    vyre_text_printf(text, "%20s %9s  %-*s %s\n", "budget", "barriers", BAR + 2, "", "");
+    vyre_text_printf(text, "%20s %9s\n", "budget", "barriers");
     for (uint32_t i = 0; i < count; i++) {
         const vyre_plan_point *p = &points[i];
         size_t full = (size_t)((double)p->barriers / most * BAR + 0.5);

@@ -112,6 +112,11 @@ static void arena_picture(canvas *c) {
     const vyre_plan_memory *memory = c->view->memory;
     vyre_text_printf(c->text, "<text x=\"8\" y=\"%.2f\">arena: %" PRIu64 " bytes</text>\n",
                      c->y - 8, memory->arena_bytes);
+    double graph = arena * (double)c->view->set->resident_graph_bytes / (double)memory->arena_bytes;
+    vyre_text_printf(c->text,
+                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#ddd\">"
+                     "<title>resident graph</title></rect>\n",
+                     left, c->y + arena - graph, width, graph);
     for (uint32_t g = 0; g < plan->group_count; g++) {
         for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
             uint32_t w = plan->waves[k];

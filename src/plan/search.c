@@ -401,18 +401,22 @@ static void keep_found(search *s) {
     pack->groups = s->states.state[s->found].depth;
 }
 
+static size_t memory_limit(const vyre_pack *pack) {
+    return pack->options->memory_limit ? pack->options->memory_limit : VYRE_PLAN_MEMORY;
+}
+
 /* Looks for a plan of `groups` groups. A plan found becomes the best one, a proof that there is
  * none raises the lower bound. */
 static void ask(search *s, uint32_t groups, uint32_t width, uint64_t effort) {
     vyre_pack *pack = s->pack;
-    size_t bytes = pack->options->memory_limit ? pack->options->memory_limit : VYRE_PLAN_MEMORY;
     s->groups = groups;
     s->width = width;
     s->complete = true;
     s->found = VYRE_STATE_NONE;
     s->node_limit =
         effort < pack->node_limit - pack->nodes ? pack->nodes + effort : pack->node_limit;
-    vyre_states_init(&s->states, &s->planner->allocator, s->words, s->roots, groups + 1, bytes);
+    vyre_states_init(&s->states, &s->planner->allocator, s->words, s->roots, groups + 1,
+                     memory_limit(pack));
     memset(s->set, 0, s->words * sizeof *s->set);
     vyre_states_add(&s->states, s->set, 0, VYRE_STATE_NONE, 0);
     bool any = true, stop = s->states.failed;
@@ -438,25 +442,29 @@ static void ask(search *s, uint32_t groups, uint32_t width, uint64_t effort) {
     vyre_states_finish(&s->states);
 }
 
-/* Rounds of growing effort, from both ends of the plan. The first rounds keep few children, which
- * finds plans; the later ones leave nothing out, which proves. When both ends have filled their
- * memory more effort would only repeat itself. */
+static bool going_on(const search *s) {
+    const vyre_pack *pack = s->pack;
+    return !s->failed && !pack->cancelled && pack->nodes < pack->node_limit &&
+           pack->groups > pack->lower_bound;
+}
+
+/* Rounds of growing effort, from both ends of the plan, on the fewest groups that are not ruled out
+ * and, if that is another question, on one group less than the best plan. The first rounds keep few
+ * children, which finds plans; the later ones leave nothing out, which proves. When both ends have
+ * filled their memory more effort would only repeat itself. */
 static void rounds(search both[2], vyre_pack *pack) {
     uint64_t effort = FIRST_EFFORT;
     for (uint32_t round = 0; !both[0].full || !both[1].full; round++) {
         uint32_t width = round == 0 ? NARROW : round == 1 ? 8 * NARROW : UINT32_MAX;
         for (int back = 0; back < 2; back++) {
-            for (int high = 0; high < 2 && pack->groups > pack->lower_bound; high++) {
-                uint32_t groups = high ? pack->groups - 1 : pack->lower_bound;
-                ask(&both[back], groups, width, effort);
-                if (both[back].failed || pack->cancelled || pack->nodes >= pack->node_limit) {
-                    return;
-                }
-                high += pack->groups - 1 == pack->lower_bound;
+            search *s = &both[back];
+            ask(s, pack->lower_bound, width, effort);
+            if (going_on(s) && pack->groups - 1 > pack->lower_bound) {
+                ask(s, pack->groups - 1, width, effort);
             }
-        }
-        if (pack->groups <= pack->lower_bound) {
-            return;
+            if (!going_on(s)) {
+                return;
+            }
         }
         effort = effort > UINT64_MAX / 4 ? UINT64_MAX : effort * 4;
     }
@@ -487,6 +495,11 @@ vyre_status vyre_pack_search(vyre_planner *planner, vyre_pack *pack, vyre_diag *
     }
     rounds(both, pack);
     vyre_planner_release(planner, mark);
-    return both[0].failed || both[1].failed ? vyre_fail_memory(diag, "searching for a better plan")
-                                            : VYRE_OK;
+    if (both[0].failed || both[1].failed) {
+        planner->fault.kind = VYRE_PLAN_FAULT_STORAGE;
+        planner->fault.field = "partial plans";
+        planner->fault.required = memory_limit(pack);
+        return vyre_planner_storage(planner, diag);
+    }
+    return VYRE_OK;
 }

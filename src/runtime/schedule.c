@@ -16,7 +16,7 @@
 typedef unsigned long long ull;
 
 /* What a declaration of a segment stands for: a declaration of the source, or one of these. */
-enum { FROM_LANE = VYRE_LIMIT_DECLS, FROM_GRID, FROM_LANES, FROM_PHASE, FROM_TICK };
+enum { FROM_LANE = VYRE_LIMIT_DECLS, FROM_GRID, FROM_NEXT, FROM_LANES, FROM_TICK };
 
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel;
@@ -30,7 +30,7 @@ struct vyre_compiled_segment {
 /* Passes keep the source's declarations in place and add theirs behind. */
 static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(module);
-    const char *const added[] = {names->lane, names->grid, names->lanes, names->phase, names->tick};
+    const char *const added[] = {names->lane, names->grid, names->next, names->lanes, names->tick};
     for (uint32_t i = 0; i < sizeof added / sizeof added[0]; i++) {
         if (strcmp(name, added[i]) == 0) {
             return FROM_LANE + i;
@@ -108,8 +108,9 @@ void vyre_schedule_finish(vyre_schedule *s) {
         vyre_free(a, segment->values, segment->decl_count, sizeof *segment->values);
     }
     vyre_free(a, s->segments, count, sizeof *s->segments);
-    vyre_device_free(s->device, s->lane);
-    vyre_device_free(s->device, s->grid);
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
+        vyre_device_free(s->device, s->carry[i]);
+    }
     vyre_module_release(s->module);
     s->module = NULL;
 }
@@ -123,38 +124,44 @@ static uint64_t count_lanes(const vyre_schedule *s, const uint32_t grid[3]) {
     return count_groups(grid) * group[0] * group[1] * group[2];
 }
 
-/* Words of the carried state; false if they can't be indexed. */
+/* each * count + fixed words; false if they can't be indexed. */
+static bool words_of(uint64_t each, uint64_t count, uint64_t fixed, uint64_t *out_words) {
+    uint64_t product;
+    return vyre_mul_u64(each, count, &product) && vyre_add_u64(product, fixed, out_words) &&
+           *out_words <= UINT32_MAX;
+}
+
 static bool carry_words(const vyre_module_view *m, uint64_t lanes, uint64_t groups,
-                        uint64_t *out_lane, uint64_t *out_grid) {
-    uint64_t group_words;
-    return lanes <= UINT32_MAX && vyre_mul_u64(m->lane_words, lanes, out_lane) &&
-           *out_lane <= UINT32_MAX && vyre_mul_u64(m->group_words, groups, &group_words) &&
-           vyre_add_u64(m->grid_words, group_words, out_grid) && *out_grid <= UINT32_MAX;
+                        uint64_t *out_words) {
+    uint64_t lane_words;
+    return lanes <= UINT32_MAX && words_of(m->lane_words, lanes, 0, &lane_words) &&
+           words_of(m->group_words, groups, lane_words, &out_words[VYRE_SCHEDULE_LANE]) &&
+           words_of(m->group_value_words, groups, m->grid_words, &out_words[VYRE_SCHEDULE_GRID]) &&
+           words_of(0, 0, out_words[VYRE_SCHEDULE_GRID], &out_words[VYRE_SCHEDULE_NEXT]);
 }
 
 vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre_trace *trace,
                                   vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(s->module);
-    uint64_t groups = count_groups(grid), lanes = count_lanes(s, grid), words[2];
-    if (!carry_words(m, lanes, groups, &words[0], &words[1])) {
+    uint64_t groups = count_groups(grid), lanes = count_lanes(s, grid);
+    uint64_t words[VYRE_SCHEDULE_CARRIES];
+    if (!carry_words(m, lanes, groups, words)) {
         return vyre_fail(diag, VYRE_LIMIT, "use fewer lanes, each doing more",
-                         "%llu lanes with %u words each that are alive across grid barriers are "
-                         "more than can be carried",
-                         (ull)lanes, m->lane_words);
+                         "%llu lanes with %u words each that are alive across grid barriers, and "
+                         "%llu groups with %u words each, are more than can be carried",
+                         (ull)lanes, m->lane_words, (ull)groups, m->group_words);
     }
-    vyre_memory *memory[2] = {&s->lane, &s->grid};
-    uint64_t *size[2] = {&s->lane_bytes, &s->grid_bytes};
-    static const char *const what[2] = {"values of lanes that are alive across grid barriers",
-                                        "values of the grid that are alive across grid barriers"};
-    for (int i = 0; i < 2; i++) {
-        if (*memory[i] && VYRE_MUTANT(carry_size_kept, *size[i] == words[i] * 4, true)) {
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
+        if (s->carry[i] && VYRE_MUTANT(carry_size_kept, s->carry_bytes[i] == words[i] * 4, true)) {
             continue;
         }
-        vyre_device_free(s->device, *memory[i]);
-        *memory[i] = 0;
-        *size[i] = words[i] * 4;
-        vyre_call call = {.device = s->device, .trace = trace, .name = what[i]};
-        vyre_status status = vyre_call_new_memory(&call, *size[i], memory[i], diag);
+        vyre_device_free(s->device, s->carry[i]);
+        s->carry[i] = 0;
+        s->carry_bytes[i] = words[i] * 4;
+        vyre_call call = {.device = s->device,
+                          .trace = trace,
+                          .name = "values that are alive across grid barriers"};
+        vyre_status status = vyre_call_new_memory(&call, s->carry_bytes[i], &s->carry[i], diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -163,13 +170,12 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
 }
 
 static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
-    const vyre_memory memory[2] = {s->lane, s->grid};
-    const uint64_t size[2] = {s->lane_bytes, s->grid_bytes};
     vyre_status status = VYRE_OK;
-    for (int i = 0; i < 2 && VYRE_MUTANT(carry_not_zeroed, s->is_used, false) && status == VYRE_OK;
-         i++) {
+    bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES && dirty && status == VYRE_OK; i++) {
         vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
-        status = memory[i] ? vyre_call_zero(&call, memory[i], 0, size[i], diag) : VYRE_OK;
+        status =
+            s->carry[i] ? vyre_call_zero(&call, s->carry[i], 0, s->carry_bytes[i], diag) : VYRE_OK;
     }
     s->is_used = true;
     return status;
@@ -181,7 +187,8 @@ typedef struct run {
     vyre_pass pass;
     vyre_diag *diag;
     uint64_t lanes, groups;
-    uint32_t phase, tick;
+    uint32_t grid, next; /* which of the carries play these roles */
+    uint32_t tick;
     bool has_device_time; /* of every launch so far */
 } run;
 
@@ -196,21 +203,21 @@ static vyre_status check_time(const run *r) {
     return VYRE_OK;
 }
 
+static void bind_carry(const vyre_schedule *s, struct vyre_compiled_segment *segment, uint32_t decl,
+                       uint32_t which) {
+    segment->memory[decl] = s->carry[which];
+    segment->counts[decl] = (uint32_t)(s->carry_bytes[which] / 4);
+}
+
 static void bind(const run *r, struct vyre_compiled_segment *segment) {
     const vyre_schedule *s = r->s;
     for (uint32_t d = 0; d < segment->decl_count; d++) {
         uint32_t origin = segment->origin[d];
         switch (origin) {
-        case FROM_LANE:
-            segment->memory[d] = s->lane;
-            segment->counts[d] = (uint32_t)(s->lane_bytes / 4);
-            break;
-        case FROM_GRID:
-            segment->memory[d] = s->grid;
-            segment->counts[d] = (uint32_t)(s->grid_bytes / 4);
-            break;
+        case FROM_LANE: bind_carry(s, segment, d, VYRE_SCHEDULE_LANE); break;
+        case FROM_GRID: bind_carry(s, segment, d, r->grid); break;
+        case FROM_NEXT: bind_carry(s, segment, d, r->next); break;
         case FROM_LANES: segment->values[d] = r->lanes; break;
-        case FROM_PHASE: segment->values[d] = r->phase; break;
         case FROM_TICK: segment->values[d] = r->tick; break;
         case VYRE_NONE: break; /* a helper in workgroup or private memory */
         default:
@@ -270,26 +277,46 @@ static uint64_t alive(const run *r, uint32_t step) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         const vyre_carry *carry = &m->carries[list[i]];
-        uint64_t copies = carry->kind == VYRE_CARRY_GRID        ? 1
-                          : carry->kind == VYRE_CARRY_WORKGROUP ? r->groups
-                                                                : r->lanes;
+        bool per_group = carry->kind == VYRE_CARRY_WORKGROUP || carry->kind == VYRE_CARRY_GROUP;
+        uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : per_group ? r->groups : r->lanes;
         bytes += carry->kind == VYRE_CARRY_RECOMPUTED ? 0 : 4 * (uint64_t)carry->words * copies;
     }
     return bytes;
 }
 
-/* Reads the control word. VYRE_NONE in *out_next: no lane is alive. */
+/* The control word says which way to go. VYRE_NONE in *out_next: no lane is alive. */
 static vyre_status decide(run *r, const vyre_step *step, uint32_t *out_next) {
+    if (step->kind == VYRE_STEP_NEXT && !step->asks) {
+        *out_next = step->next;
+        return VYRE_OK;
+    }
     uint32_t word = 0;
     vyre_call call = {.device = r->s->device,
                       .trace = r->pass.trace,
                       .name = "control word",
                       .bytes = sizeof word,
                       .elapsed = &r->pass.times->wait};
-    vyre_status status = vyre_call_read(&call, r->s->grid, 0, &word, sizeof word, r->diag);
+    vyre_status status =
+        vyre_call_read(&call, r->s->carry[r->next], 0, &word, sizeof word, r->diag);
     r->pass.stats->host_waits++;
     *out_next = word / 2 != r->tick ? VYRE_NONE : word % 2 ? step->next : step->otherwise;
     return status;
+}
+
+/* One rank: what has two buffers copies the shorter length, the rest changes nothing. */
+static vyre_status run_collective(run *r, vyre_stmt stmt) {
+    const vyre_program_view *p = vyre_program_get(vyre_module_get(r->s->module)->source);
+    vyre_decl from = p->stmts[stmt].decl, to = p->stmts[stmt].decl2;
+    if (to == VYRE_NONE) {
+        return VYRE_OK;
+    }
+    uint32_t count = r->source->counts[from] < r->source->counts[to] ? r->source->counts[from]
+                                                                     : r->source->counts[to];
+    uint64_t size = (uint64_t)count * vyre_type_size((vyre_type)p->decls[to].type);
+    vyre_call call = {.device = r->s->device, .trace = r->pass.trace, .name = "collective"};
+    return size == 0 ? VYRE_OK
+                     : vyre_call_copy(&call, r->source->memory[to], 0, r->source->memory[from], 0,
+                                      size, r->diag);
 }
 
 static vyre_status run_steps(run *r) {
@@ -297,23 +324,26 @@ static vyre_status run_steps(run *r) {
     vyre_status status = VYRE_OK;
     for (uint32_t at = 0; at != VYRE_NONE && status == VYRE_OK;) {
         const vyre_step *step = &m->steps[at];
-        status = check_time(r);
-        if (status == VYRE_OK && step->segment != VYRE_NONE) {
-            status = launch(r, step->segment);
-        } else if (status == VYRE_OK) {
+        if (step->segment == VYRE_NONE) {
             r->pass.stats->skipped_launches++;
+        } else {
+            status = check_time(r);
+            status = status == VYRE_OK ? launch(r, step->segment) : status;
         }
         if (step->kind == VYRE_STEP_END || status != VYRE_OK) {
             break;
         }
         r->pass.stats->carried_bytes += alive(r, at);
         r->pass.stats->sync_points += step->sync;
-        if (step->kind == VYRE_STEP_BRANCH) {
-            status = decide(r, step, &at);
-        } else {
-            at = step->next;
+        status = decide(r, step, &at);
+        if (status == VYRE_OK && at != VYRE_NONE && step->collective != VYRE_NONE) {
+            status = run_collective(r, step->collective);
         }
-        r->phase ^= step->flips;
+        if (step->flips) {
+            uint32_t grid = r->grid;
+            r->grid = r->next;
+            r->next = grid;
+        }
         /* The control word has room for 31 bits; what an old launch wrote is long overwritten. */
         r->tick = r->tick % INT32_MAX + 1;
     }
@@ -326,6 +356,8 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
              .source = launch,
              .pass = *pass,
              .diag = diag,
+             .grid = VYRE_SCHEDULE_GRID,
+             .next = VYRE_SCHEDULE_NEXT,
              .tick = 1,
              .groups = count_groups(launch->grid),
              .lanes = count_lanes(s, launch->grid),

@@ -5,12 +5,15 @@
 #include "runtime/device.h"
 #include "vyre/split.h"
 
+/* What lanes own, and the two places of what they share, which change roles. */
+enum { VYRE_SCHEDULE_LANE, VYRE_SCHEDULE_GRID, VYRE_SCHEDULE_NEXT, VYRE_SCHEDULE_CARRIES };
+
 typedef struct vyre_schedule {
     vyre_device *device;
     vyre_module *module;
     struct vyre_compiled_segment *segments;
-    vyre_memory lane, grid; /* carried state; kept for the next pass */
-    uint64_t lane_bytes, grid_bytes;
+    vyre_memory carry[VYRE_SCHEDULE_CARRIES]; /* carried state; kept for the next pass */
+    uint64_t carry_bytes[VYRE_SCHEDULE_CARRIES];
     bool is_used; /* the carried state is not zero */
 } vyre_schedule;
 

@@ -105,7 +105,8 @@ vyre_module *conform_split(const char *text) {
     vyre_program *p = run_parse(text);
     vyre_module *m = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_split(p, &(vyre_split_options){.keep_barriers = true}, NULL, &m, &diag), &diag);
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_split(p, &keep, NULL, &m, &diag), &diag);
     vyre_program_release(p);
     return m;
 }

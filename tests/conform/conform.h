@@ -29,7 +29,7 @@ void conform_refuse(const char *text, const vyre_input *inputs, uint32_t input_c
 run_result conform_run(const char *device, const char *text, const vyre_input *inputs,
                        uint32_t input_count, const vyre_dispatch_options *options);
 
-/* The module of a program; release it with vyre_module_release. */
+/* The module of a program, every barrier kept; release it with vyre_module_release. */
 vyre_module *conform_split(const char *text);
 /* Statements of one kind in a segment (or any program). */
 uint32_t conform_count(const vyre_program *program, vyre_stmt_op op);

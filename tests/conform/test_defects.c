@@ -9,6 +9,9 @@ TEST(d01_reevaluated_load) {
     conform_expect("program p workgroup(1) { inout a : u32[3]; out o : u32[3];\n"
                    "  let t = a[global_id.x]; a[global_id.x] = 9; grid_sync; o[global_id.x] = t; }",
                    INPUTS(INPUT(5, 6, 7)), NULL, WORDS(9, 9, 9, 5, 6, 7));
+    conform_expect("program p workgroup(1) { inout a : u64[2]; out o : u64[2];\n"
+                   "  let t = a[global_id.x]; a[global_id.x] = 1; grid_sync; o[global_id.x] = t; }",
+                   INPUTS(INPUT(5, 6, 7, 8)), NULL, WORDS(1, 0, 1, 0, 5, 6, 7, 8));
 }
 
 /* Each ticket is issued once: which lane gets which depends on the order, their sum does not. */
@@ -29,6 +32,10 @@ TEST(d03_lost_assignment) {
     conform_expect("program p workgroup(2) { in a : u32[4]; out o : u32[4]; let s = 0;\n"
                    "  for (i in 0 .. 4) { s = s + a[i]; } grid_sync; o[global_id.x] = s; }",
                    INPUTS(INPUT(1, 2, 3, 4)), NULL, WORDS(10, 10, 10, 10));
+    /* On some path only: elsewhere the old value lives on. */
+    conform_expect("program p workgroup(1) { out o : u32[3]; let x = global_id.x + 20; grid_sync;\n"
+                   "  if (global_id.x == 1) { x = 7; } grid_sync; o[global_id.x] = x; }",
+                   NO_INPUTS, NULL, WORDS(20, 7, 22));
 }
 
 TEST(d04_assignment_only_after_the_barrier) {
@@ -109,6 +116,11 @@ TEST(d15_scratch_written_in_two_segments) {
     conform_expect("program p workgroup(1) elements(2) { scratch s : u32[2]; out o : u32[1];\n"
                    "  s[0] = 1; grid_sync; s[1] = 2; grid_sync; o[0] = s[0] + s[1]; }",
                    NO_INPUTS, NULL, WORDS(3));
+    /* It starts as zeros in each pass, and only there. */
+    conform_expect("program p workgroup(1) { scratch s : u32[2]; inout o : u32[2];\n"
+                   "  s[global_id.x] += 1; grid_sync; s[global_id.x] += 1; grid_sync;\n"
+                   "  o[global_id.x] += s[global_id.x]; }",
+                   INPUTS(INPUT(0, 0)), OPTIONS(FIXPOINT(3)), WORDS(6, 6));
 }
 
 TEST(d16_runtime_sized_buffer_that_is_only_stored_to) {
@@ -241,11 +253,11 @@ TEST(d31_limits_hold_for_the_whole_dispatch) {
     static const char text[] =
         "program p workgroup(1) elements(3) { out o : u32[3]; scratch big : u32[3000];\n"
         "  for (i in 0 .. 5) { big[global_id.x] = i; grid_sync;\n"
-        "    o[global_id.x] = big[(global_id.x + 1) % 3]; grid_sync; } }";
+        "    o[global_id.x] += big[(global_id.x + 1) % 3]; grid_sync; } }";
     vyre_program *p = run_parse(text);
     static const char *const devices[] = {"ref", "ref-split"};
     for (int i = 0; i < 4; i++) {
-        vyre_dispatch_options o = {.path = (vyre_path)(i / 2), .max_output_bytes = 12};
+        vyre_dispatch_options o = {.path = (vyre_path)(i / 2), .max_output_bytes = 12, FIXPOINT(2)};
         run_result whole = conform_run(devices[i % 2], text, NO_INPUTS, &o);
         o.max_steps = whole.report.stats.steps;
         run_result enough = conform_run(devices[i % 2], text, NO_INPUTS, &o);
@@ -273,6 +285,11 @@ TEST(d34_barrier_inside_if_and_loop) {
         "  if (c[0] == 1) { let v = b[2 - global_id.x]; grid_sync; b[global_id.x] = v; }\n"
         "  else { b[global_id.x] = 0; grid_sync; } }",
         INPUTS(INPUT(1, 2, 3), INPUT(1)), NULL, WORDS(3, 2, 1));
+    /* A loop ends where its next value would pass 2^32. */
+    conform_expect("program p workgroup(1) { out o : u32[2];\n"
+                   "  for (i in 0xffffffd0 .. 0xffffffff step 32) { o[global_id.x] += 1;\n"
+                   "    grid_sync; } }",
+                   NO_INPUTS, NULL, WORDS(2, 2));
 }
 
 TEST(d35_barriers_at_both_levels) {

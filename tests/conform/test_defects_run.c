@@ -70,11 +70,17 @@ TEST(d13_deep_expressions_are_not_recomputed) {
     run_finish(&split);
     vyre_module *m = conform_split(text);
     const vyre_module_view *view = vyre_module_get(m);
-    for (uint32_t i = 0; i < view->carry_count; i++) {
-        CHECK(strcmp(view->carries[i].name, "x128") != 0 ||
-              view->carries[i].kind == VYRE_CARRY_LANE);
-    }
+    REQUIRE(view->carry_count == 1);
+    CHECK_STR(view->carries[0].name, "x128");
+    CHECK_EQ(view->carries[0].kind, VYRE_CARRY_LANE);
     CHECK_EQ(view->lane_words, 1);
+    vyre_module_release(m);
+    /* Nor are its operands carried instead, to compute it again in each segment. */
+    m = conform_split(
+        "program p workgroup(2) { out o : u32[4]; inout x : u32[8];\n"
+        "  let a = x[global_id.x]; let b = x[global_id.x + 4]; let y = a + b;\n"
+        "  x[global_id.x] = 0; for (i in 0 .. 9) { o[global_id.x] += y; grid_sync; } }");
+    CHECK_EQ(vyre_module_get(m)->lane_words, 1);
     vyre_module_release(m);
 }
 
@@ -254,6 +260,8 @@ TEST(d43_every_kind_of_error_names_its_segment) {
         char uri[64];
         snprintf(uri, sizeof uri, "fault://ref-split?op=compile&n=%u", i);
         check_label(uri, plain, 0, VYRE_UNSUPPORTED, i);
+        snprintf(uri, sizeof uri, "fault://ref-split?op=launch&n=%u&mode=lost", i);
+        check_label(uri, plain, 0, VYRE_DEVICE_LOST, i);
         snprintf(uri, sizeof uri, "fault://ref-split?op=launch&n=%u", i);
         check_label(uri, plain, 0, VYRE_DEVICE_FAILED, i);
     }

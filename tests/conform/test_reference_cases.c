@@ -82,6 +82,20 @@ TEST(buffers_and_workgroup_size_propagate_to_each_segment) {
         CHECK_STR(s->decls[0].name, "buf");
     }
     vyre_module_release(m);
+    /* Only what it uses, and no more access than it needs. */
+    view = split("program p workgroup(1) { inout a : u32[2]; out b : u32[2]; b[global_id.x] = 1;\n"
+                 "  grid_sync; b[global_id.x] = a[global_id.x]; grid_sync; a[global_id.x] = 3; }",
+                 &m);
+    REQUIRE(view->segment_count == 3);
+    static const struct {
+        uint32_t decls, role;
+    } want[] = {{1, VYRE_INOUT}, {2, VYRE_IN}, {1, VYRE_INOUT}};
+    for (uint32_t i = 0; i < 3; i++) {
+        const vyre_program_view *s = vyre_program_get(view->segments[i]);
+        CHECK_EQ(s->decl_count, want[i].decls);
+        CHECK_EQ(s->decls[0].role, want[i].role);
+    }
+    vyre_module_release(m);
 }
 
 TEST(a_loop_nested_grid_sync_fence_is_preserved_through_the_split) {

@@ -13,9 +13,6 @@
 #include "vyre/check.h"
 #include "vyre/split.h"
 
-/* Programs end, but what a reducer makes of them may not. */
-enum { MOST_STEPS = 4000000 };
-
 const char *differ_feature_name(uint32_t feature) {
 #define X(NAME, text) text,
     static const char *const names[] = {DIFFER_FEATURES(X)};
@@ -30,7 +27,7 @@ const char *differ_carry_name(uint32_t kind) {
 }
 
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
-    *d = (differ){.orders = strcmp(backend, "ref-split") == 0};
+    *d = (differ){.orders = strcmp(backend, "ref-split") == 0, .most_steps = 4000000};
     vyre_status status = vyre_device_open(NULL, "ref", NULL, &d->ref, diag);
     if (status == VYRE_OK) {
         status = vyre_device_open(NULL, backend, NULL, &d->device, diag);
@@ -175,17 +172,31 @@ static uint32_t compare(const vyre_output *a, const vyre_output *b, vyre_type ty
 
 static const char *const order_names[] = {"forward", "reverse", "random", "interleaved"};
 
+/* A way to run. Half of those of a backend keep all barriers; each path meets both. */
+typedef struct way {
+    vyre_order order;
+    vyre_path path;
+    bool keep_barriers, races;
+} way;
+
+enum { WAYS = 4 };
+static const way ways[WAYS] = {{VYRE_ORDER_FORWARD, VYRE_PATH_HOST, false, false},
+                               {VYRE_ORDER_REVERSE, VYRE_PATH_RESIDENT, false, false},
+                               {VYRE_ORDER_RANDOM, VYRE_PATH_HOST, true, false},
+                               {VYRE_ORDER_INTERLEAVED, VYRE_PATH_RESIDENT, true, false}};
+
 /* Runs in one way and compares with what is expected, if that is there already. */
-static differ_result run(differ *d, vyre_device *device, const vyre_program *program,
-                         vyre_order order, vyre_path path, bool races, vyre_output *outputs) {
+static differ_result run(differ *d, vyre_device *device, const vyre_program *program, const way *w,
+                         vyre_output *outputs) {
     vyre_diag diag = {0};
     vyre_dispatch_report report = {0};
-    const bool oracle = device == d->ref;
-    const vyre_dispatch_options options = {.path = path,
-                                           .order = order,
-                                           .order_seed = 12345,
-                                           .find_races = races,
-                                           .max_steps = d->orders ? MOST_STEPS : 0};
+    const bool oracle = device == d->ref, ordered = oracle || d->orders;
+    const vyre_dispatch_options options = {.path = w->path,
+                                           .no_optimize = w->keep_barriers,
+                                           .order = ordered ? w->order : VYRE_ORDER_FORWARD,
+                                           .order_seed = ordered ? 12345 : 0,
+                                           .find_races = w->races,
+                                           .max_steps = ordered ? d->most_steps : 0};
     const vyre_status status = vyre_dispatch(device, program, d->inputs, d->input_count, outputs,
                                              d->output_count, &options, &report, &diag);
     if (status != VYRE_OK) {
@@ -198,10 +209,11 @@ static differ_result run(differ *d, vyre_device *device, const vyre_program *pro
     for (uint32_t i = 0; i < d->output_count && outputs != d->expected; i++) {
         const uint32_t element = compare(&d->expected[i], &outputs[i], d->types[i]);
         if (element != VYRE_NONE) {
-            (void)snprintf(d->why, sizeof d->why,
-                           "%s, %s, %s order: element %u of output %u (%s) differs",
-                           oracle ? "ref" : "backend", path == VYRE_PATH_HOST ? "host" : "resident",
-                           order_names[order], element, i, vyre_type_name(d->types[i]));
+            (void)snprintf(
+                d->why, sizeof d->why, "%s, %s, %s order, %s: element %u of output %u (%s) differs",
+                oracle ? "ref" : "backend", w->path == VYRE_PATH_HOST ? "host" : "resident",
+                order_names[w->order], w->keep_barriers ? "all barriers" : "optimised", element, i,
+                vyre_type_name(d->types[i]));
             return oracle ? DIFFER_ORDER : DIFFER_BYTES;
         }
     }
@@ -281,10 +293,11 @@ static differ_result check_segment(differ *d, const vyre_program *segment) {
     return DIFFER_SAME;
 }
 
-static differ_result check_split(differ *d, const vyre_program *program) {
+static differ_result check_split(differ *d, const vyre_program *program, bool keep_barriers) {
+    const vyre_split_options options = {.keep_barriers = keep_barriers};
     vyre_module *module = NULL;
     vyre_diag diag = {0};
-    if (vyre_split(program, NULL, NULL, &module, &diag) != VYRE_OK) {
+    if (vyre_split(program, &options, NULL, &module, &diag) != VYRE_OK) {
         return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
     }
     const vyre_module_view *m = vyre_module_get(module);
@@ -311,22 +324,21 @@ differ_result differ_check(differ *d, const vyre_program *program) {
     if (!make_buffers(d, p)) {
         return fail(d, DIFFER_FAILED, "a size is not a small constant", NULL);
     }
-    differ_result result =
-        run(d, d->ref, program, VYRE_ORDER_FORWARD, VYRE_PATH_HOST, d->races, d->expected);
+    const way first = {.races = d->races};
+    differ_result result = run(d, d->ref, program, &first, d->expected);
     for (uint32_t i = 0; i < d->output_count && result == DIFFER_SAME; i++) {
         d->facts.changed |= compare(&d->before[i], &d->expected[i], d->types[i]) != VYRE_NONE;
     }
     for (uint32_t order = VYRE_ORDER_REVERSE;
          order <= VYRE_ORDER_INTERLEAVED && result == DIFFER_SAME; order++) {
-        result = run(d, d->ref, program, (vyre_order)order, VYRE_PATH_HOST, false, d->got);
+        const way w = {.order = (vyre_order)order};
+        result = run(d, d->ref, program, &w, d->got);
     }
-    if (result == DIFFER_SAME) {
-        result = check_split(d, program);
+    for (uint32_t i = 0; i < WAYS && result == DIFFER_SAME; i++) {
+        result = run(d, d->device, program, &ways[i], d->got);
     }
-    const uint32_t orders = d->orders ? 4 : 1;
-    for (uint32_t i = 0; i < (d->orders ? 4u : 2u) && result == DIFFER_SAME; i++) {
-        result = run(d, d->device, program, (vyre_order)(i % orders),
-                     i % 2 == 0 ? VYRE_PATH_HOST : VYRE_PATH_RESIDENT, false, d->got);
+    for (uint32_t keep = 0; keep < 2 && result == DIFFER_SAME; keep++) {
+        result = check_split(d, program, keep == 1);
     }
     return result;
 }

@@ -11,9 +11,9 @@ typedef enum differ_result {
     DIFFER_INVALID, /* vyre_check refuses the program */
     DIFFER_FAILED,  /* the reference backend can't run it */
     DIFFER_ORDER,   /* its result depends on the order of lanes, or it races */
-    DIFFER_SPLIT,   /* it can't be split, or a segment is not a proper program */
     DIFFER_RUN,     /* the backend can't run it */
-    DIFFER_BYTES    /* the backend gives other bytes */
+    DIFFER_BYTES,   /* the backend gives other bytes */
+    DIFFER_SPLIT    /* it can't be split, or a segment is not a proper program */
 } differ_result;
 
 /* Properties of programs that a run counts, beside the kinds of carry. */
@@ -56,6 +56,7 @@ typedef struct differ {
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool races;                        /* look for races too */
+    uint64_t most_steps;               /* of one run on ref or ref-split */
     vyre_input inputs[DIFFER_BUFFERS]; /* of the program at hand; made from its declarations */
     uint32_t input_count;
     vyre_output before[DIFFER_BUFFERS], expected[DIFFER_BUFFERS], got[DIFFER_BUFFERS];

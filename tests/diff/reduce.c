@@ -278,11 +278,16 @@ static bool still_differs(const vyre_program *program, void *user) {
 vyre_program *reduce(differ *d, vyre_program *program, differ_result result) {
     wanted w = {d, result};
     const bool races = d->races;
+    const uint64_t most_steps = d->most_steps;
+    /* An edit may make a race, or a loop that does not end. */
     d->races = true;
-    if (differ_check(d, program) != result) { /* the race is what differs */
+    d->most_steps = most_steps / 10;
+    if (differ_check(d, program) != result) {
         d->races = races;
+        d->most_steps = most_steps;
     }
     vyre_program *small = reduce_while(program, still_differs, &w);
     d->races = races;
+    d->most_steps = most_steps;
     return small;
 }

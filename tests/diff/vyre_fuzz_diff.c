@@ -10,7 +10,8 @@
 #include "diff/reduce.h"
 #include "random/random_program.h"
 
-enum { REPORTED = 20, RACE_SAMPLE = 16 };
+/* REPORTED failures of each kind are reduced. */
+enum { REPORTED = 5, RACE_SAMPLE = 16 };
 
 typedef struct options {
     const char *backend, *cases;
@@ -22,6 +23,7 @@ typedef struct totals {
     uint64_t features[DIFFER_FEATURE_COUNT];
     uint64_t carries[DIFFER_CARRIES];
     uint64_t changed, segments, failures;
+    uint64_t results[DIFFER_SPLIT + 1];
 } totals;
 
 static bool to_file(void *user, const char *text, size_t length) {
@@ -71,7 +73,8 @@ static void one(differ *d, const options *o, uint64_t seed, totals *t) {
     }
     t->changed += d->facts.changed;
     t->segments += d->facts.segments;
-    if (result != DIFFER_SAME && ++t->failures <= REPORTED) {
+    t->failures += result != DIFFER_SAME;
+    if (++t->results[result] <= REPORTED && result != DIFFER_SAME) {
         report(d, o, seed, program, result);
     }
     vyre_program_release(program);

@@ -57,8 +57,8 @@ static void check_slots(const attempt *t, bool in_place) {
 
 static uint32_t count_segments(const vyre_program *program) {
     vyre_module *m = NULL;
-    REQUIRE_OK(vyre_split(program, &(vyre_split_options){.keep_barriers = true}, NULL, &m, NULL),
-               NULL);
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_split(program, &keep, NULL, &m, NULL), NULL);
     uint32_t count = vyre_module_get(m)->segment_count;
     vyre_module_release(m);
     return count;

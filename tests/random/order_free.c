@@ -11,6 +11,12 @@ static level higher(level a, level b) {
     return a > b ? a : b;
 }
 
+/* Of a new condition or value: often uniform, for that is where barriers may stand. */
+static level draw_level(order_free *g) {
+    const uint32_t draw = random_below(&g->x, 10);
+    return draw < 5 ? LEVEL_GRID : draw < 7 ? LEVEL_GROUP : LEVEL_LANE;
+}
+
 static void add_local(order_free *g, vyre_var var, level l, bool fixed) {
     g->locals[g->local_count++] = (local){var, vyre_builder_var_type(g->x.b, var), l, fixed};
 }
@@ -58,7 +64,7 @@ static void add_sync(order_free *g, place at) {
 /* Memory and variables */
 
 static void add_let(order_free *g, place at) {
-    const level own = (level)random_below(&g->x, 3);
+    const level own = draw_level(g);
     const vyre_expr value = order_free_expr(g, random_type(&g->x), own);
     add_local(g, vyre_build_let(g->x.b, order_free_name(g, "v"), value), higher(own, at.level),
               false);
@@ -127,9 +133,10 @@ static void add_collective(order_free *g, place at) {
     order_free_draw(g, true);
 }
 
+/* Of no bool: carried to the next launch, a true that is not 1 would become 1. */
 static const array *pick_role(order_free *g, vyre_role role) {
     for (uint32_t i = 0; i < g->array_count; i++) {
-        if (g->arrays[i].role == role) {
+        if (g->arrays[i].role == role && (role != VYRE_PRIVATE || g->arrays[i].type != VYRE_BOOL)) {
             return &g->arrays[i];
         }
     }
@@ -172,7 +179,7 @@ static vyre_expr condition(order_free *g, level most) {
 }
 
 static void add_if(order_free *g, place at) {
-    const level own = (level)random_below(&g->x, 3);
+    const level own = draw_level(g);
     const modes before = g->modes;
     place inside = at;
     inside.level = higher(at.level, own);
@@ -249,7 +256,7 @@ static void add_loop(order_free *g, place at) {
     if (at.trips * trips > 20) {
         return;
     }
-    const level own = higher(at.level, (level)(random_below(&g->x, 4) % 3));
+    const level own = higher(at.level, draw_level(g));
     place inside = at;
     inside.level = own;
     inside.loop = true;
@@ -271,7 +278,7 @@ static void add_loop(order_free *g, place at) {
 /* if (...) { break; } and the like */
 static void add_leaving(order_free *g, place at) {
     const modes before = g->modes;
-    const level own = (level)random_below(&g->x, 3);
+    const level own = draw_level(g);
     place inside = at;
     inside.level = higher(at.level, own);
     const bool jumps = at.loop && inside.level <= at.loop_level && random_chance(&g->x, 75);

@@ -61,7 +61,9 @@ TEST(render_table) {
                     "wave 2\n");
     CHECK_HAS(text, "peaks: group 150, frontier 100, scratch 10, output 50; read back 50 bytes; "
                     "widest group 2\n");
-    CHECK_HAS(text, "lifetimes: peak 260 bytes in group 1, arena 260 bytes, optimal\n");
+    CHECK_HAS(
+        text,
+        "lifetimes: peak 260 bytes in group 1, arena 260 bytes, optimal; within the budget\n");
 }
 
 TEST(render_json) {
@@ -101,7 +103,7 @@ TEST(render_svg) {
     CHECK_EQ(occurrences(text, "<rect"), 3 + 4);
     CHECK_EQ(occurrences(text, "</svg>\n"), 1);
     text = shown(VYRE_PLAN_SVG, true);
-    CHECK_EQ(occurrences(text, "<rect"), 3 + 4 + 9);
+    CHECK_EQ(occurrences(text, "<rect"), 3 + 4 + 1 + 9);
     CHECK_HAS(text, "arena: 260 bytes");
 }
 

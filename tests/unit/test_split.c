@@ -162,6 +162,26 @@ TEST(collectives_of_one_rank) {
            NULL, 0, 0, WORDS(2, 4, 6, 8, 0, 0));
 }
 
+TEST(functions_with_async_copies_may_be_called_twice) {
+    expect("program p workgroup(1) elements(2) { out o : u32[4]; in s : u32[4];\n"
+           "  private a : u32[1]; fn get(i : u32) -> u32 { async_load(s, a, i * 4, 4, \"t\");\n"
+           "    grid_sync; async_wait(\"t\"); return a[0]; }\n"
+           "  let x = get(global_id.x); let y = get(x); o[2 * global_id.x] = x;\n"
+           "  o[2 * global_id.x + 1] = y; }",
+           (vyre_input[]){{(const uint32_t[]){2, 3, 8, 9}, 16}}, 1, 0, WORDS(2, 8, 3, 9));
+}
+
+TEST(collectives_do_not_depend_on_lanes_that_ended) {
+    expect("program p workgroup(2) elements(4) { out o : u32[6]; scratch s : u32[4];\n"
+           "  s[global_id.x] = global_id.x + 1; if (global_id.x != 2) { exit; }\n"
+           "  all_gather(s, o); o[5] = 7; }",
+           NULL, 0, 0, WORDS(1, 2, 3, 4, 0, 7));
+    expect("program p workgroup(2) elements(4) { out o : u32[6]; scratch s : u32[4];\n"
+           "  s[global_id.x] = global_id.x + 1; if (s[global_id.x] != 9) { exit; }\n"
+           "  all_gather(s, o); o[5] = 7; }",
+           NULL, 0, 0, WORDS(0, 0, 0, 0, 0, 0));
+}
+
 TEST(segments_are_valid_programs_without_grid_barriers) {
     vyre_program *p = run_parse(
         "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
@@ -266,7 +286,7 @@ static void expect_words(const char *text, uint32_t lane, uint32_t area) {
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
     CHECK_EQ(vyre_module_get(m)->lane_words, lane);
-    CHECK_EQ(vyre_module_get(m)->grid_words, 1 + 2 * area);
+    CHECK_EQ(vyre_module_get(m)->grid_words, 1 + area);
     vyre_module_release(m);
     vyre_program_release(p);
 }
@@ -297,4 +317,26 @@ TEST(the_cheapest_of_storing_and_computing_again_is_chosen) {
     expect_words("program p workgroup(2) elements(4) { inout s : u32[4];\n"
                  "  let x = 1; x = x + s[global_id.x]; grid_sync; s[3 - global_id.x] = x; }",
                  1, 0);
+}
+
+TEST(values_of_a_group_are_stored_once_for_it) {
+    /* k is the same for a group and decides about a workgroup barrier behind the grid barrier. */
+    const char *text =
+        "program p workgroup(2) elements(6) { inout s : u32[6]; out o : u32[6];\n"
+        "  workgroup w : u32[2]; let k = s[group_id.x]; grid_sync; s[global_id.x] = 5; grid_sync;\n"
+        "  if (k != 1) { w[local_id.x] = s[5 - global_id.x] + k; barrier;\n"
+        "    o[global_id.x] = w[1 - local_id.x]; } }";
+    const uint32_t start[6] = {0, 1, 2, 3, 4, 5};
+    vyre_input input = {start, sizeof start};
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, NULL), NULL);
+    CHECK_EQ(vyre_module_get(m)->group_value_words, 1);
+    CHECK_EQ(vyre_module_get(m)->lane_words, 0);
+    for (uint32_t i = 0; i < vyre_module_get(m)->segment_count; i++) {
+        CHECK_EQ(vyre_check(vyre_module_get(m)->segments[i], NULL, NULL), VYRE_OK);
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+    expect(text, &input, 1, 0, WORDS(5, 5, 5, 5, 5, 5));
 }

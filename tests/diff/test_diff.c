@@ -1,0 +1,152 @@
+/* Differential test: random order-free programs, and the reduced programs of bugs that were found,
+ * run natively and split, in all orders and by both paths. */
+#include <dirent.h>
+
+#include "diff/differ.h"
+#include "diff/reduce.h"
+#include "harness/test.h"
+#include "random/random_program.h"
+
+enum { PROGRAMS = 2000, RACE_SAMPLE = 8, MOST_TEXT = 1 << 16 };
+
+static void begin(differ *d) {
+    vyre_diag diag = {0};
+    REQUIRE_OK(differ_init(d, "ref-split", &diag), &diag);
+}
+
+static bool append(void *user, const char *text, size_t length) {
+    vyre_text_append(user, text, length);
+    return true;
+}
+
+static void print(const vyre_program *program, vyre_text *text) {
+    vyre_text_init(text, NULL);
+    (void)vyre_program_print(program, append, text);
+}
+
+static void check_random(differ *d, uint64_t seed) {
+    vyre_program *program = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(random_order_free(seed, &program, &diag), &diag);
+    d->races = seed % RACE_SAMPLE == 0;
+    const differ_result result = differ_check(d, program);
+    if (result != DIFFER_SAME) {
+        char why[sizeof d->why];
+        const differ_facts facts = d->facts;
+        memcpy(why, d->why, sizeof why);
+        vyre_program *small = reduce(d, program, result);
+        vyre_text text;
+        print(small, &text);
+        test_fail(__FILE__, __LINE__, "seed %" PRIu64 ": %s; reduced to\n%s", seed, why,
+                  vyre_text_string(&text));
+        vyre_text_finish(&text);
+        vyre_program_release(small);
+        d->facts = facts;
+    }
+    vyre_program_release(program);
+}
+
+TEST(random_programs_give_the_same_bytes_every_way) {
+    static differ d;
+    uint64_t features[DIFFER_FEATURE_COUNT] = {0}, carries[DIFFER_CARRIES] = {0}, changed = 0;
+    const uint64_t count = test_scaled(PROGRAMS);
+    begin(&d);
+    for (uint64_t seed = 1; seed <= count && !test_failed(); seed++) {
+        check_random(&d, seed);
+        changed += d.facts.changed;
+        for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+            features[i] += d.facts.features >> i & 1;
+        }
+        for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
+            carries[i] += d.facts.carries >> i & 1;
+        }
+    }
+    differ_finish(&d);
+    if (test_failed() || count < 200) {
+        return;
+    }
+    for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
+        printf("carried: %s: %" PRIu64 "\n", differ_carry_name(i), carries[i]);
+        CHECK(carries[i] * 10 >= count);
+    }
+    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+        printf("%s: %" PRIu64 "\n", differ_feature_name(i), features[i]);
+        CHECK(features[i] * 20 >= count);
+    }
+    CHECK(changed * 10 >= count * 9);
+}
+
+/* The reducer */
+
+static bool has_a_barrier_in_a_loop(const vyre_program *program, void *user) {
+    const vyre_program_view *p = vyre_program_get(program);
+    uint32_t loops = 0;
+    (void)user;
+    for (vyre_stmt i = p->entry; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        const uint8_t op = s->op == VYRE_STMT_END ? p->stmts[s->match].op : s->op;
+        const bool loop = op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
+        loops += loop ? (s->op == VYRE_STMT_END ? UINT32_MAX : 1) : 0;
+        if (s->op == VYRE_STMT_GRID_SYNC && loops > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(a_reduced_program_has_nothing_left_to_drop) {
+    uint32_t found = 0;
+    for (uint64_t seed = 1; found < 5; seed++) {
+        vyre_program *program = NULL;
+        REQUIRE_OK(random_order_free(seed, &program, NULL), NULL);
+        if (has_a_barrier_in_a_loop(program, NULL)) {
+            vyre_program *small = reduce_while(program, has_a_barrier_in_a_loop, NULL);
+            const vyre_program_view *p = vyre_program_get(small);
+            CHECK_EQ(p->stmt_count, 3); /* loop, barrier, end */
+            CHECK_EQ(p->decl_count, 0);
+            CHECK_EQ(p->fn_count, 0);
+            CHECK_EQ(p->workgroup[0], 1);
+            vyre_program_release(small);
+            found++;
+        }
+        vyre_program_release(program);
+    }
+}
+
+/* Bugs that were found */
+
+static void check_file(differ *d, const char *name) {
+    static char text[MOST_TEXT];
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/tests/golden/diff/%s", VYRE_SOURCE_DIR, name);
+    FILE *file = fopen(path, "rb");
+    REQUIRE(file);
+    const size_t length = fread(text, 1, sizeof text, file);
+    (void)fclose(file);
+    vyre_program *program = NULL;
+    vyre_diag diag = {0};
+    vyre_diag_list diags = {.items = &diag, .capacity = 1};
+    REQUIRE_OK(vyre_parse(text, length, NULL, NULL, &program, &diags), &diag);
+    if (differ_check(d, program) != DIFFER_SAME) {
+        test_fail(__FILE__, __LINE__, "%s: %s", name, d->why);
+    }
+    vyre_program_release(program);
+}
+
+TEST(reduced_programs_of_past_bugs_stay_right) {
+    static differ d;
+    uint32_t count = 0;
+    begin(&d);
+    DIR *directory = opendir(VYRE_SOURCE_DIR "/tests/golden/diff");
+    REQUIRE(directory);
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot && strcmp(dot, ".vy") == 0) {
+            check_file(&d, entry->d_name);
+            count++;
+        }
+    }
+    (void)closedir(directory);
+    CHECK(count > 0);
+    differ_finish(&d);
+}
