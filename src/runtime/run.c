@@ -112,7 +112,7 @@ void vyre_run_begin(vyre_run *run, uint64_t begin) {
     if (!timeout || !vyre_add_u64(begin, timeout, &run->deadline)) {
         run->deadline = 0; /* none, or beyond all time */
     }
-    run->report = (vyre_dispatch_report){.was_split = vyre_pipeline_is_split(run->pipeline)};
+    run->report = (vyre_dispatch_report){.was_split = run->pipeline->is_split};
 }
 
 vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *args) {
