@@ -247,19 +247,18 @@ static vyre_status launch(run *r, uint32_t number) {
     one.values = segment->values;
     one.max_steps = r->source->max_steps ? r->source->max_steps - r->pass.result->steps : 0;
     vyre_launch_result result = {0};
-    uint32_t count = vyre_module_get(s->module)->segment_count;
+    const vyre_module_view *m = vyre_module_get(s->module);
     vyre_call call = {.device = s->device,
                       .trace = r->pass.trace,
-                      .name = vyre_program_get(vyre_module_get(s->module)->segments[number])->name,
+                      .name = vyre_program_get(m->segments[number])->name,
                       .segment = number + 1,
-                      .segment_count = count,
+                      .segment_count = m->segment_count,
                       .elapsed = &r->pass.times->enqueue};
     vyre_status status = check_budget(r);
     if (status == VYRE_OK) {
         status = vyre_call_launch(&call, segment->kernel, &one, &result, r->diag);
     }
     if (status != VYRE_OK) {
-        label(r->diag, number, count);
         return status;
     }
     r->pass.stats->launches++;
@@ -319,48 +318,59 @@ static vyre_status run_collective(run *r, vyre_stmt stmt) {
                                       size, r->diag);
 }
 
+/* What follows is VYRE_NONE in *at when the pass is over. */
+static vyre_status run_step(run *r, const vyre_step *step, uint32_t *at) {
+    vyre_status status = VYRE_OK;
+    if (step->segment == VYRE_NONE) {
+        r->pass.stats->skipped_launches++;
+    } else {
+        status = check_time(r);
+        status = status == VYRE_OK ? launch(r, step->segment) : status;
+    }
+    if (step->kind == VYRE_STEP_END || status != VYRE_OK) {
+        *at = VYRE_NONE;
+        return status;
+    }
+    r->pass.stats->carried_bytes += alive(r, *at);
+    r->pass.stats->sync_points += step->sync;
+    status = decide(r, step, at);
+    if (status == VYRE_OK && *at != VYRE_NONE && step->collective != VYRE_NONE) {
+        status = run_collective(r, step->collective);
+    }
+    if (step->flips) {
+        uint32_t grid = r->grid;
+        r->grid = r->next;
+        r->next = grid;
+    }
+    /* The control word has room for 31 bits; what an old launch wrote is long overwritten. */
+    r->tick = r->tick % INT32_MAX + 1;
+    return status;
+}
+
 static vyre_status run_steps(run *r) {
     const vyre_module_view *m = vyre_module_get(r->s->module);
     vyre_status status = VYRE_OK;
     for (uint32_t at = 0; at != VYRE_NONE && status == VYRE_OK;) {
         const vyre_step *step = &m->steps[at];
-        if (step->segment == VYRE_NONE) {
-            r->pass.stats->skipped_launches++;
-        } else {
-            status = check_time(r);
-            status = status == VYRE_OK ? launch(r, step->segment) : status;
+        status = run_step(r, step, &at);
+        if (status != VYRE_OK && step->segment != VYRE_NONE) {
+            label(r->diag, step->segment, m->segment_count);
         }
-        if (step->kind == VYRE_STEP_END || status != VYRE_OK) {
-            break;
-        }
-        r->pass.stats->carried_bytes += alive(r, at);
-        r->pass.stats->sync_points += step->sync;
-        status = decide(r, step, &at);
-        if (status == VYRE_OK && at != VYRE_NONE && step->collective != VYRE_NONE) {
-            status = run_collective(r, step->collective);
-        }
-        if (step->flips) {
-            uint32_t grid = r->grid;
-            r->grid = r->next;
-            r->next = grid;
-        }
-        /* The control word has room for 31 bits; what an old launch wrote is long overwritten. */
-        r->tick = r->tick % INT32_MAX + 1;
     }
     return status;
 }
 
-vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *source, const vyre_pass *pass,
+vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
     run r = {.s = s,
-             .source = source,
+             .source = launch,
              .pass = *pass,
              .diag = diag,
              .grid = VYRE_SCHEDULE_GRID,
              .next = VYRE_SCHEDULE_NEXT,
              .tick = 1,
-             .groups = count_groups(source->grid),
-             .lanes = count_lanes(s, source->grid),
+             .groups = count_groups(launch->grid),
+             .lanes = count_lanes(s, launch->grid),
              .has_device_time = true};
     pass->stats->segments = vyre_module_get(s->module)->segment_count;
     vyre_status status = zero_carry(s, pass->trace, diag);

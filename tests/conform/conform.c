@@ -4,10 +4,12 @@
 
 typedef struct variant {
     const char *device;
+    bool keeps_buffers;
     vyre_dispatch_options options;
 } variant;
 
-enum { DEVICES = 2, PATHS = 2, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
+/* Paths: the two of a dispatch, and buffers that the caller keeps on the device. */
+enum { DEVICES = 2, PATHS = 3, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
 
 static variant variant_of(int number, const vyre_dispatch_options *options) {
     static const char *const devices[DEVICES] = {"ref", "ref-split"};
@@ -16,7 +18,8 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
         v.options = *options;
     }
     number /= DEVICES;
-    v.options.path = (vyre_path)(number % PATHS);
+    v.keeps_buffers = number % PATHS == 2;
+    v.options.path = v.keeps_buffers ? VYRE_PATH_RESIDENT : (vyre_path)(number % PATHS);
     number /= PATHS;
     v.options.order = (vyre_order)(number % ORDERS);
     v.options.order_seed = 11;
@@ -25,7 +28,8 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
 }
 
 static void describe(const variant *v, const char *text) {
-    printf("on %s, path %d, order %d, %s:\n%s\n", v->device, v->options.path, v->options.order,
+    printf("on %s, path %d%s, order %d, %s:\n%s\n", v->device, v->options.path,
+           v->keeps_buffers ? " with buffers" : "", v->options.order,
            v->options.no_optimize ? "every barrier kept" : "optimised", text);
 }
 
@@ -52,12 +56,97 @@ static void print_outputs(const run_result *r) {
     }
 }
 
+/* What a dispatch on resident buffers needs, and what is left to be undone. */
+typedef struct resident {
+    vyre_device *device;
+    vyre_pipeline *pipeline;
+    vyre_buffer *buffers[RUN_MOST_BUFFERS];
+    uint32_t count;
+} resident;
+
+static void finish_resident(resident *r) {
+    for (uint32_t i = 0; i < r->count; i++) {
+        vyre_buffer_destroy(r->buffers[i]);
+    }
+    vyre_pipeline_release(r->pipeline);
+    vyre_device_close(r->device);
+}
+
+/* A buffer for each declaration of the caller's, with its bytes. */
+static void upload(resident *r, const vyre_program *program, const vyre_input *inputs,
+                   uint32_t input_count, const vyre_dispatch_options *options) {
+    const vyre_program_view *view = vyre_program_get(program);
+    uint32_t counts[4 * RUN_MOST_BUFFERS], next = 0;
+    vyre_diag diag = {0};
+    REQUIRE(view->decl_count <= sizeof counts / sizeof *counts);
+    REQUIRE_OK(vyre_bind_sizes(program, inputs, input_count, options, counts, NULL, NULL, &diag),
+               &diag);
+    for (uint32_t d = 0; d < view->decl_count; d++) {
+        vyre_role role = (vyre_role)view->decls[d].role;
+        if (role > VYRE_OUT) {
+            continue;
+        }
+        uint64_t size = (uint64_t)counts[d] * vyre_type_size((vyre_type)view->decls[d].type);
+        REQUIRE(r->count < RUN_MOST_BUFFERS);
+        vyre_buffer **buffer = &r->buffers[r->count];
+        REQUIRE_OK(vyre_buffer_create(r->device, size, buffer, &diag), &diag);
+        r->count++;
+        if (role != VYRE_OUT) {
+            REQUIRE_OK(vyre_buffer_write(*buffer, 0, inputs[next].data, size, &diag), &diag);
+            next++;
+        }
+    }
+}
+
+static void download(const resident *r, const vyre_program *program, run_result *result) {
+    const vyre_program_view *view = vyre_program_get(program);
+    uint32_t buffer = 0;
+    for (uint32_t d = 0; d < view->decl_count; d++) {
+        const vyre_decl_node *decl = &view->decls[d];
+        if (decl->role > VYRE_OUT) {
+            continue;
+        }
+        const vyre_buffer *from = r->buffers[buffer++];
+        if (decl->role == VYRE_IN) {
+            continue;
+        }
+        bool ranged = decl->range_end > 0;
+        size_t size = ranged ? decl->range_end - decl->range_begin : vyre_buffer_size(from);
+        vyre_output *out = &result->outputs[result->output_count++];
+        *out = (vyre_output){malloc(size + 1), size, size + 1};
+        REQUIRE(out->data);
+        REQUIRE_OK(vyre_buffer_read(from, ranged ? decl->range_begin : 0, out->data, size, NULL),
+                   NULL);
+    }
+}
+
+static run_result run_resident(const variant *v, vyre_program *program, const vyre_input *inputs,
+                               uint32_t input_count) {
+    run_result result = {0};
+    resident r = {0};
+    REQUIRE_OK(vyre_device_open(NULL, v->device, NULL, &r.device, NULL), NULL);
+    result.status = vyre_compile(r.device, program, &v->options, &r.pipeline, &result.diag);
+    if (result.status == VYRE_OK) {
+        upload(&r, program, inputs, input_count, &v->options);
+        result.status = vyre_dispatch_resident(r.pipeline, r.buffers, r.count, &v->options,
+                                               &result.report, &result.diag);
+    }
+    if (result.status == VYRE_OK) {
+        CHECK_EQ(result.report.stats.bytes_in, 0);
+        CHECK_EQ(result.report.stats.bytes_out, 0);
+        download(&r, program, &result);
+    }
+    finish_resident(&r);
+    return result;
+}
+
 void conform_expect(const char *text, const vyre_input *inputs, uint32_t input_count,
                     const vyre_dispatch_options *options, const uint32_t *words, uint32_t count) {
     vyre_program *p = run_parse(text);
     for (int i = 0; i < VARIANTS && !test_failed(); i++) {
         variant v = variant_of(i, options);
-        run_result r = run_program(v.device, p, inputs, input_count, &v.options);
+        run_result r = v.keeps_buffers ? run_resident(&v, p, inputs, input_count)
+                                       : run_program(v.device, p, inputs, input_count, &v.options);
         CHECK_STATUS(r.status, VYRE_OK, &r.diag);
         if (r.status == VYRE_OK && !same_words(&r, words, count)) {
             test_fail(__FILE__, __LINE__, "wrong outputs");
@@ -76,6 +165,9 @@ void conform_refuse(const char *text, const vyre_input *inputs, uint32_t input_c
     vyre_program *p = run_parse(text);
     for (int i = 0; i < VARIANTS && !test_failed(); i++) {
         variant v = variant_of(i, options);
+        if (v.keeps_buffers) {
+            continue; /* there are no slots, and sizes are the caller's */
+        }
         run_result r = run_program(v.device, p, inputs, input_count, &v.options);
         CHECK_STATUS(r.status, status, &r.diag);
         CHECK_HAS(r.diag.message, message);

@@ -91,6 +91,9 @@ static vyre_status record_launch(vyre_backend_device *device, vyre_backend_kerne
             record->memory[record->memory_count++] = l->memory[d];
         }
     }
+    if (recorder_log.on_launch) {
+        recorder_log.on_launch();
+    }
     vyre_status status = ref()->launch(device, kernel, l, out_result, diag);
     out_result->device_ns = recorder_log.device_ns;
     return status;

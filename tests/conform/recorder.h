@@ -19,6 +19,7 @@ typedef struct recorded_launch {
 typedef struct recorder {
     vyre_device_info info; /* what the device says of itself; set by recorder_open, then yours */
     uint64_t device_ns;    /* what each launch says that it took */
+    void (*on_launch)(void);
     uint32_t allocated, freed, compiled, destroyed, writes, reads;
     uint64_t bytes_written, bytes_read;
     vyre_memory last_memory; /* of the last write */

@@ -1,5 +1,6 @@
 /* The known defects of splitting that show in cost, determinism, convergence and failures; the
  * others are in test_defects.c. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "conform/recorder.h"
@@ -64,8 +65,9 @@ TEST(d13_deep_expressions_are_not_recomputed) {
     run_result native = conform_run("ref", text, NO_INPUTS, NULL);
     run_result split = conform_run("ref-split", text, NO_INPUTS, NULL);
     CHECK(run_same(&native, &split));
-    CHECK(native.report.stats.steps > DEEP * LANES);
-    CHECK(split.report.stats.steps < native.report.stats.steps + 8 * BARRIERS * LANES);
+    uint64_t once = (uint64_t)DEEP * LANES, around = (uint64_t)8 * BARRIERS * LANES;
+    CHECK(native.report.stats.steps > once);
+    CHECK(split.report.stats.steps < native.report.stats.steps + around);
     run_finish(&native);
     run_finish(&split);
     vyre_module *m = conform_split(text);
@@ -137,8 +139,11 @@ TEST(d33_early_exit_on_every_path) {
 }
 
 static uint64_t fnv1a(uint64_t hash, const void *data, size_t size) {
+    unsigned char bytes[16] = {0};
+    REQUIRE(size <= sizeof bytes);
+    memcpy(bytes, data, size);
     for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001b3);
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     }
     return hash;
 }
@@ -288,6 +293,41 @@ TEST(d44_counted_only_when_it_happened) {
     CHECK(!report.was_split);
     CHECK_EQ(report.stats.sync_points, 0);
     vyre_output_finish(&out[0], NULL);
+    vyre_device_close(device);
+}
+
+/* The device holds every launch until it is let go. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void pass_gate(void) {
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+TEST(d45_async_dispatch_does_not_wait) {
+    vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
+    recorder_log.on_launch = pass_gate;
+    vyre_program *p = run_parse(four_segments);
+    const vyre_input in = INPUT(0);
+    vyre_output out = {0};
+    vyre_event *event = NULL;
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    pthread_mutex_lock(&gate);
+    REQUIRE_OK(vyre_dispatch_async(device, p, &in, 1, &out, 1, OPTIONS(.no_optimize = true), &event,
+                                   &diag),
+               &diag);
+    CHECK(!vyre_event_poll(event));
+    CHECK(!out.data);
+    pthread_mutex_unlock(&gate);
+    REQUIRE_OK(vyre_event_wait(event, &report, &diag), &diag);
+    CHECK(vyre_event_poll(event));
+    CHECK_EQ(report.stats.launches, 4);
+    REQUIRE(out.data && out.size == 8);
+    CHECK(memcmp(out.data, "\4\0\0\0\4\0\0\0", 8) == 0);
+    vyre_event_release(event);
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
     vyre_device_close(device);
 }
 

@@ -24,12 +24,15 @@ static char *sources(const char *pattern) {
     snprintf(path, sizeof path, "%s/%s", VYRE_SOURCE_DIR, pattern);
     glob_t found;
     REQUIRE(glob(path, 0, NULL, &found) == 0);
-    char *all = calloc(1, 1);
+    char *all = NULL;
+    size_t size = 0;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char *one = read_all(found.gl_pathv[i]);
-        char *grown = realloc(all, strlen(all) + strlen(one) + 1);
-        REQUIRE(grown);
-        all = strcat(grown, one);
+        size_t more = strlen(one);
+        all = realloc(all, size + more + 1);
+        REQUIRE(all);
+        memcpy(all + size, one, more + 1);
+        size += more;
         free(one);
     }
     globfree(&found);
@@ -76,7 +79,8 @@ static char *read_page(void) {
 
 TEST(every_row_has_a_verdict_and_a_test_or_a_reason) {
     char *page = read_page(), *tests = sources("tests/*/test_*.c"), *rest = NULL;
-    int rows = 0, next_defect = 1;
+    int rows = 0;
+    long next_defect = 1;
     for (char *line = strtok_r(page, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         cells row;
         if (!row_of(line, &row) || strcmp(row.cell[1], "verdict") == 0) {
@@ -85,7 +89,7 @@ TEST(every_row_has_a_verdict_and_a_test_or_a_reason) {
         const char *verdict = row.cell[1];
         bool tested = strcmp(verdict, "kept") == 0 || strcmp(verdict, "changed") == 0;
         rows++;
-        if (!tested && strcmp(verdict, "dropped") != 0 && strcmp(verdict, "open") != 0) {
+        if (!tested && strcmp(verdict, "dropped") != 0) {
             test_fail(__FILE__, __LINE__, "%s: no verdict \"%s\"", row.cell[0], verdict);
         }
         if (tested != (row.cell[2][0] == '`')) {
@@ -96,9 +100,8 @@ TEST(every_row_has_a_verdict_and_a_test_or_a_reason) {
             !row.cell[3][0]) {
             test_fail(__FILE__, __LINE__, "%s: why?", row.cell[0]);
         }
-        int defect = 0;
-        if (sscanf(row.cell[0], "D%d ", &defect) == 1) {
-            CHECK_EQ(defect, next_defect);
+        if (row.cell[0][0] == 'D' && row.cell[0][1] <= '9') {
+            CHECK_EQ(strtol(row.cell[0] + 1, NULL, 10), next_defect);
             next_defect++;
         }
         check_names(row.cell[2], tests);

@@ -298,6 +298,62 @@ TEST(resident_fixpoint_repeats_to_fixpoint_bound) {
     conform_expect(AA_BB, NO_INPUTS, OPTIONS(FIXPOINT(3)), WORDS(0xaa, 0, 0xbb, 0));
 }
 
+/* Programs on buffers that stay: one that counts lanes by two segments, for any grid. */
+#define COUNTS                                                                                     \
+    "program p workgroup(1) { inout n : u32[]; atomic_add(n[1], 1); grid_sync;\n"                  \
+    "  if (global_id.x == 0) { n[2] += n[1]; } }"
+
+typedef struct resident {
+    vyre_device *device;
+    vyre_pipeline *pipeline;
+    vyre_buffer *buffer;
+} resident;
+
+static resident make_resident(vyre_device *device) {
+    resident r = {.device = device};
+    vyre_program *p = run_parse(COUNTS);
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_compile(device, p, OPTIONS(.no_optimize = true), &r.pipeline, &diag), &diag);
+    REQUIRE_OK(vyre_buffer_create(device, 16, &r.buffer, &diag), &diag);
+    vyre_program_release(p);
+    return r;
+}
+
+static void finish_resident(resident *r) {
+    vyre_buffer_destroy(r->buffer);
+    vyre_pipeline_release(r->pipeline);
+    vyre_device_close(r->device);
+    CHECK_EQ(recorder_log.allocated, recorder_log.freed);
+    CHECK_EQ(recorder_log.compiled, recorder_log.destroyed);
+}
+
+static const vyre_dispatch_options one_group = {.has_grid = true, .grid = {1, 1, 1}},
+                                   two_groups = {.has_grid = true, .grid = {2, 1, 1}};
+
+TEST(default_resident_sequence_timing_sums_step_device_times_and_reads_ranges) {
+    resident r = make_resident(recorder_open(VYRE_LEVEL_SEGMENT));
+    recorder_log.device_ns = 7;
+    const vyre_sequence_step steps[] = {{r.pipeline, &r.buffer, 1, &one_group},
+                                        {r.pipeline, &r.buffer, 1, &two_groups}};
+    uint32_t words[2] = {9, 9};
+    const vyre_read_range read = {r.buffer, 4, words, sizeof words};
+    const vyre_sequence sequence = {
+        .prefix = steps, .prefix_count = 2, .reads = &read, .read_count = 1};
+    vyre_sequence_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_sequence_run(&sequence, &report, &diag), &diag);
+    CHECK_EQ(report.dispatches, 2);
+    CHECK_EQ(recorder_log.launch_count, 4);
+    CHECK_EQ(recorder_log.launches[0].grid[0], 1);
+    CHECK_EQ(recorder_log.launches[2].grid[0], 2);
+    CHECK_EQ(report.times.device, 28);
+    CHECK(report.times.total > 0);
+    CHECK_EQ(words[0], 3);
+    CHECK_EQ(words[1], 4);
+    CHECK_EQ(recorder_log.bytes_read, 8);
+    finish_resident(&r);
+}
+
 /* Devices that have a grid barrier, have none, or do not want to be given pieces */
 
 #define STATE                                                                                      \
@@ -395,4 +451,21 @@ TEST(wrapper_keeps_the_inner_device_profile) {
     CHECK_EQ(info->level, VYRE_LEVEL_SEGMENT);
     CHECK_STR(info->backend, "recorder");
     vyre_device_close(device);
+}
+
+TEST(wrapper_forwards_resident_repeated_sequences) {
+    resident r = make_resident(open_decorated());
+    const vyre_sequence_step prefix = {r.pipeline, &r.buffer, 1, &two_groups},
+                             repeated = {r.pipeline, &r.buffer, 1, &one_group};
+    uint32_t lanes = 0, sum = 0;
+    const vyre_read_range reads[] = {{r.buffer, 4, &lanes, 4}, {r.buffer, 8, &sum, 4}};
+    const vyre_sequence sequence = {&prefix, &repeated, 1, 1, 4, reads, 2};
+    vyre_sequence_report report;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_sequence_run(&sequence, &report, &diag), &diag);
+    CHECK_EQ(report.dispatches, 5);
+    CHECK_EQ(recorder_log.launch_count, 10);
+    CHECK_EQ(lanes, 6);
+    CHECK_EQ(sum, 2 + 3 + 4 + 5 + 6);
+    finish_resident(&r);
 }

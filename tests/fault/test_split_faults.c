@@ -79,7 +79,14 @@ TEST(the_program_of_these_tests_is_worth_it) {
     vyre_program_release(p);
 }
 
-static void check_error(const attempt *t, const char *op, const char *mode, uint32_t segments) {
+/* The first word that is read tells which way a segment goes. */
+static bool concerns_a_segment(const char *op, uint32_t n) {
+    return strcmp(op, "compile") == 0 || strcmp(op, "launch") == 0 ||
+           (strcmp(op, "read") == 0 && n == 1);
+}
+
+static void check_error(const attempt *t, const char *op, uint32_t n, const char *mode,
+                        uint32_t segments) {
     CHECK(t->diag.message[0]);
     CHECK_EQ(t->diag.status, t->status);
     CHECK_EQ(t->report.stats.launches, 0); /* nothing is reported of a dispatch that failed */
@@ -88,7 +95,7 @@ static void check_error(const attempt *t, const char *op, const char *mode, uint
     } else if (strcmp(op, "allocate") == 0) {
         CHECK_STATUS(t->status, VYRE_OUT_OF_MEMORY, &t->diag);
     }
-    if (strcmp(op, "compile") == 0 || strcmp(op, "launch") == 0) {
+    if (concerns_a_segment(op, n)) {
         CHECK(t->diag.segment >= 1 && t->diag.segment <= segments);
         CHECK_EQ(t->diag.segment_count, segments);
     }
@@ -106,7 +113,7 @@ static bool fails(const vyre_program *p, const char *op, uint32_t n, const char 
     attempt t = try_dispatch(device, p, path, in_place);
     check_slots(&t, in_place);
     if (t.status != VYRE_OK) {
-        check_error(&t, op, mode, segments);
+        check_error(&t, op, n, mode, segments);
         if (strcmp(mode, "lost") == 0) {
             attempt again = try_dispatch(device, p, path, in_place);
             CHECK_STATUS(again.status, VYRE_DEVICE_LOST, &again.diag);

@@ -46,8 +46,7 @@ static vyre_status refuel(vyre_ref_machine *m, const vyre_ref_lane *lane) {
     if (fuel == 0) {
         return vyre_fail_at(m->diag, VYRE_STEP_BUDGET, "", place,
                             "give a larger budget, or look for a loop that does not end",
-                            "the step budget of %llu statements is used up",
-                            (unsigned long long)args->step_budget);
+                            "the budget of steps is used up");
     }
     if (args->cancel && __atomic_load_n(args->cancel, __ATOMIC_RELAXED)) {
         return vyre_fail_at(m->diag, VYRE_CANCELLED, "", place, NULL, "the run was cancelled");
