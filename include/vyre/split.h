@@ -48,7 +48,8 @@ typedef struct vyre_step {
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
-    vyre_place place; /* of that barrier, or of the condition */
+    vyre_place place;    /* of that barrier, or of the condition */
+    vyre_stmt condition; /* BRANCH: the if, while or for of the source; else VYRE_NONE */
 } vyre_step;
 
 /* How something that is alive across a barrier gets there. */
@@ -113,6 +114,20 @@ VYRE_API vyre_status vyre_split(const vyre_program *program, const vyre_split_op
 VYRE_API const vyre_module_view *vyre_module_get(const vyre_module *module);
 VYRE_API vyre_module *vyre_module_retain(vyre_module *module);
 VYRE_API void vyre_module_release(vyre_module *module);
+
+typedef enum vyre_module_format {
+    VYRE_MODULE_TEXT = 0,    /* the schedule, then each segment as a program */
+    VYRE_MODULE_EXPLAIN = 1, /* for each barrier: what is carried, how, and what it costs */
+    VYRE_MODULE_JSON = 2,    /* one object with everything, ending in a newline */
+    VYRE_MODULE_DOT = 3,     /* graphviz: a box for each step */
+    VYRE_MODULE_SVG = 4      /* the same as a picture */
+} vyre_module_format;
+
+/* Writes a module for people or for programs. The same module gives the same bytes in every
+ * process. `write` returning false makes the call fail with VYRE_IO. */
+VYRE_API vyre_status vyre_module_write(const vyre_module *module, vyre_module_format format,
+                                       const vyre_allocator *allocator, vyre_write_fn write,
+                                       void *user, vyre_diag *diag);
 
 #ifdef __cplusplus
 }

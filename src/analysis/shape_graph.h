@@ -35,6 +35,7 @@ typedef struct shape_node {
     uint8_t shape;   /* vyre_shape_kind */
     uint8_t decider; /* JOIN of values: control that came before the first value */
     bool queued;
+    bool news; /* it has risen, and its users were not told */
     bool exit; /* a join after a loop */
     int32_t stride;
     uint32_t step;

@@ -195,6 +195,7 @@ static bool raise_node(vyre_shapes *s, uint32_t node, vyre_shape to) {
     }
     n->shape = to.kind;
     n->stride = to.stride;
+    n->news = true;
     return vyre_shapes_enqueue(s, node);
 }
 
@@ -211,8 +212,13 @@ static vyre_shape joined(shape_node *join_node, vyre_shape news, bool control) {
     return decide(now, decider);
 }
 
+/* Only of a rise: a wave of users that change nothing would run through the rest of the program. */
 static bool tell_users(vyre_shapes *s, uint32_t node) {
     const vyre_shape shape = node_shape(s, node);
+    if (!s->nodes.data[node].news) {
+        return true;
+    }
+    s->nodes.data[node].news = false;
     for (uint32_t i = s->first_user[node]; i < s->first_user[node + 1]; i++) {
         const uint32_t user = s->users[i] & SHAPE_NODE_MASK;
         if (s->nodes.data[user].kind == SHAPE_JOIN) {
@@ -334,6 +340,7 @@ vyre_status vyre_shapes_link(vyre_shapes *s) {
     }
     vyre_free(a, next, (size_t)nodes + 1, sizeof *next);
     for (uint32_t node = 0; ok && node < nodes; node++) {
+        s->nodes.data[node].news = s->nodes.data[node].kind == SHAPE_FIXED;
         ok = s->nodes.data[node].kind == SHAPE_JOIN || vyre_shapes_enqueue(s, node);
     }
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;

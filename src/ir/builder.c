@@ -114,7 +114,7 @@ static const char *intern(vyre_builder *b, const char *text) {
 
 static const char *intern_name(vyre_builder *b, const char *name) {
     size_t length = name ? strlen(name) : 0;
-    if (!vyre_name_is_identifier(name, length)) {
+    if (!name || !vyre_name_is_identifier(name, length)) {
         fail(b, VYRE_INVALID_ARGUMENT, "use letters, digits and underscores, not a digit first",
              "`%s` is not a name", name ? name : "(null)");
         return "";

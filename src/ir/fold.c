@@ -306,7 +306,7 @@ bool vyre_fold_const(const vyre_program_view *p, vyre_decl decl, uint64_t *out) 
         vyre_decl decl;
         vyre_expr at;
     } frames[VYRE_FOLD_DEPTH];
-    uint64_t stack[STACK]; /* operands not yet used: the expressions are in postfix order */
+    uint64_t stack[STACK] = {0}; /* operands not yet used: the expressions are in postfix order */
     uint32_t depth = 0, top = 0, steps = 0;
     if (decl >= p->decl_count || p->decls[decl].role != VYRE_CONST ||
         p->decls[decl].value == VYRE_NONE) {

@@ -25,7 +25,7 @@ bool vyre_name_is_identifier(const char *text, size_t length) {
 }
 
 static bool same(const char *word, const char *text, size_t length) {
-    return strlen(word) == length && memcmp(word, text, length) == 0;
+    return word[0] == text[0] && strncmp(word, text, length) == 0 && word[length] == 0;
 }
 
 bool vyre_name_is_reserved(const char *text, size_t length) {

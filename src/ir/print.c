@@ -5,6 +5,8 @@
  * A negation of a literal is printed as -(5), since -5 is itself a literal. Floats get the fewest
  * digits that read back to the same bits. Brackets appear only where precedence needs them.
  * Expression depth is bounded by the builder; a fixed stack replaces recursion. */
+#include "ir/print.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -513,6 +515,17 @@ static void put_header(printer *out) {
         put(out, ")");
     }
     put(out, " {\n");
+}
+
+void vyre_print_expr(const vyre_program *program, vyre_expr expr, vyre_write_fn write, void *user) {
+    printer out = {.p = vyre_program_get(program), .write = write, .user = user};
+    put_expr(&out, expr);
+}
+
+void vyre_print_stmts(const vyre_program *program, vyre_stmt begin, vyre_stmt end,
+                      vyre_write_fn write, void *user) {
+    printer out = {.p = vyre_program_get(program), .write = write, .user = user};
+    put_stmts(&out, begin, end);
 }
 
 vyre_status vyre_program_print(const vyre_program *program, vyre_write_fn write, void *user) {

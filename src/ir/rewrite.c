@@ -65,6 +65,7 @@ static vyre_expr copy_node(vyre_rewriter *rw, const vyre_expr_node *e, const vyr
 vyre_expr vyre_rewrite_expr(vyre_rewriter *rw, vyre_expr root) {
     vyre_expr stack[2 * VYRE_BUILDER_EXPR_DEPTH + 2];
     uint32_t top = 0;
+    stack[0] = VYRE_NONE;
     if (root == VYRE_NONE) {
         return VYRE_NONE;
     }

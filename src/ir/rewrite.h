@@ -43,8 +43,8 @@ vyre_fn vyre_rewrite_fn_declare(vyre_rewriter *rw, vyre_fn fn);
 void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn);
 /* Copies all functions with their bodies. */
 void vyre_rewrite_fns(vyre_rewriter *rw);
-/* Copies the tree below `expr`; VYRE_NONE gives VYRE_NONE. */
-vyre_expr vyre_rewrite_expr(vyre_rewriter *rw, vyre_expr expr);
+/* Copies the tree below `root`; VYRE_NONE gives VYRE_NONE. */
+vyre_expr vyre_rewrite_expr(vyre_rewriter *rw, vyre_expr root);
 /* Copies one statement (openers, ELSE and END too) and maps the variable it binds. */
 void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt);
 /* Copies statements [begin, end). */

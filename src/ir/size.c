@@ -93,6 +93,7 @@ vyre_size_result vyre_size_evaluate(const vyre_program_view *p, vyre_expr root,
                                     vyre_decl *out_unknown) {
     wide stack[2 * VYRE_BUILDER_EXPR_DEPTH + 2];
     uint32_t top = 0;
+    stack[0] = 0;
     /* The first expression of the tree: follow first operands down. */
     vyre_expr first = root;
     while (vyre_expr_info_of((vyre_expr_op)p->exprs[first].op)->arity > 0) {

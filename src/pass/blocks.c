@@ -155,7 +155,8 @@ static void open_construct(maker *m, vyre_stmt s) {
         m->depth++;
         uint32_t head = add_block(m), body = add_block(m);
         if (n->op == VYRE_STMT_FOR) {
-            m->out->loop_of[s] = m->out->loop_count++;
+            m->out->loop_of[s] = m->out->loops.count;
+            m->failed |= !vyre_vec_push(m->a, &m->out->loops, s);
             add_item(m, VYRE_ITEM_FOR_INIT, s, s);
             entry.arm = add_block(m); /* the latch */
         } else {
@@ -545,6 +546,7 @@ vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *progr
 void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a) {
     vyre_vec_free(a, &blocks->list);
     vyre_vec_free(a, &blocks->items);
+    vyre_vec_free(a, &blocks->loops);
     vyre_vec_free(a, &blocks->dropped);
     vyre_free(a, blocks->loop_of, blocks->stmt_count, sizeof *blocks->loop_of);
     blocks->loop_of = NULL;

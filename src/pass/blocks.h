@@ -45,8 +45,8 @@ typedef struct vyre_blocks {
     VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
     VYRE_VEC(vyre_item) items;
     VYRE_VEC(vyre_dropped_sync) dropped;
-    uint32_t *loop_of; /* per statement: number of the lifted FOR, or VYRE_NONE */
-    uint32_t loop_count;
+    uint32_t *loop_of;         /* per statement: number of the lifted FOR, or VYRE_NONE */
+    VYRE_VEC(vyre_stmt) loops; /* the lifted FORs by number */
     uint32_t stmt_count;
 } vyre_blocks;
 

@@ -1,7 +1,4 @@
-/* Carry: liveness over blocks, then a place for everything that is alive.
- *
- * Liveness is the usual backward dataflow on bit sets. A variable set only on some path of a block
- * keeps its old value on the others, so it is not killed there; memory is never killed.
+/* Carry: what each block uses and sets, and a place for everything that is alive between blocks.
  *
  * A variable that is set once, by a pure expression over things that do not change while it is
  * alive (ids, lengths, params, constants, `in` buffers, loop variables, other such variables), can
@@ -26,38 +23,32 @@
  * buffer, of a slow operator. A block in a loop counts for several. */
 enum { STORED_WORD = 12, LOADED = 6, LONG = 8, PER_LOOP = 4, MOST_LOOPS = 4 };
 
+/* While posing the problem: alive, or wanted, if all is computed again that can be. */
+enum { MIGHT_LIVE = 256, MIGHT_WANT = 512 };
+
 typedef struct analyst {
     vyre_carry_plan *plan;
     const vyre_program_view *p;
     const vyre_blocks *blocks;
     const vyre_allocator *a;
-    uint64_t *used, *killed; /* upward exposed uses; set on every path */
-    uint32_t *definitions;   /* per entity */
-    vyre_expr *definition;   /* per entity: the last one seen; VYRE_NONE if it is no expression */
-    uint8_t *shape;          /* per entity: vyre_shape_kind over all definitions, up to VARYING */
+    vyre_presences found;
+    uint32_t *definitions; /* per entity */
+    vyre_expr *definition; /* per entity: the last one seen; VYRE_NONE if it is no expression */
+    uint8_t *shape;        /* per entity: vyre_shape_kind over all definitions, up to VARYING */
     const vyre_shapes *shapes;
     vyre_shape *scratch; /* shapes of one statement's expressions */
 } analyst;
 
-static void add(uint64_t *sets, uint32_t words, uint32_t row, uint32_t entity) {
-    sets[(size_t)row * words + entity / 64] |= UINT64_C(1) << (entity % 64);
-}
-
 static void use(analyst *an, uint32_t block, uint32_t entity) {
-    uint32_t words = an->plan->set_words;
-    add(an->plan->touched, words, block, entity);
-    if (!vyre_set_has(an->killed, words, block, entity)) {
-        add(an->used, words, block, entity);
+    uint32_t before = vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES);
+    if (!(before & VYRE_KILLS)) {
+        (void)vyre_presence_add(&an->found, entity, block, VYRE_USES);
     }
 }
 
 static void set(analyst *an, uint32_t block, uint32_t entity, bool always) {
-    uint32_t words = an->plan->set_words;
-    add(an->plan->touched, words, block, entity);
-    add(an->plan->modified, words, block, entity);
-    if (VYRE_MUTANT(carry_kill_always, always, true)) {
-        add(an->killed, words, block, entity);
-    }
+    uint32_t kills = VYRE_MUTANT(carry_kill_always, always, true) ? VYRE_KILLS : 0;
+    (void)vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES | VYRE_MODIFIES | kills);
 }
 
 static bool is_local_memory(const vyre_program_view *p, vyre_decl decl) {
@@ -184,38 +175,9 @@ static void scan_block(analyst *an, uint32_t number) {
     }
 }
 
-/* live_out = union of live_in of the successors; live_in = used + (live_out - killed). */
-static void solve_liveness(analyst *an) {
-    vyre_carry_plan *plan = an->plan;
-    uint32_t words = plan->set_words, count = an->blocks->list.count;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = count; b-- > 0;) {
-            const vyre_block *block = &an->blocks->list.data[b];
-            if (block->preds == 0) {
-                continue;
-            }
-            const uint64_t *next =
-                block->exit == VYRE_EXIT_END ? NULL : plan->live_in + (size_t)block->next * words;
-            const uint64_t *otherwise = block->exit == VYRE_EXIT_BRANCH
-                                            ? plan->live_in + (size_t)block->otherwise * words
-                                            : NULL;
-            for (uint32_t w = 0; w < words; w++) {
-                size_t at = (size_t)b * words + w;
-                uint64_t out = (next ? next[w] : 0) | (otherwise ? otherwise[w] : 0);
-                uint64_t in = an->used[at] | (out & ~an->killed[at]);
-                changed |= out != plan->live_out[at] || in != plan->live_in[at];
-                plan->live_out[at] = out;
-                plan->live_in[at] = in;
-            }
-        }
-    }
-}
-
 static bool is_carried(const analyst *an, uint32_t e) {
-    const vyre_carry_plan *plan = an->plan;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
+    VYRE_EACH_PRESENCE(&an->found, e, p) {
+        if (p->flags & VYRE_LIVE_OUT) {
             return true;
         }
     }
@@ -263,11 +225,11 @@ static uint32_t weight(const analyst *an, uint32_t block) {
     return product;
 }
 
-/* Sum of the weights of the blocks whose row has the entity, at least 1. */
-static uint32_t total_weight(const analyst *an, const uint64_t *sets, uint32_t e) {
+/* Sum of the weights of the blocks where the entity has the flag, at least 1. */
+static uint32_t total_weight(const analyst *an, uint32_t flag, uint32_t e) {
     uint64_t total = 0;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        total += vyre_set_has(sets, an->plan->set_words, b, e) ? weight(an, b) : 0;
+    VYRE_EACH_PRESENCE(&an->found, e, p) {
+        total += p->flags & flag ? weight(an, p->block) : 0;
     }
     return total == 0 ? 1 : total > UINT16_MAX ? UINT16_MAX : (uint32_t)total;
 }
@@ -276,27 +238,52 @@ typedef struct problem {
     vyre_cut_value *values;
     uint8_t *choice;
     VYRE_VEC(uint32_t) operands;
+    uint32_t *users, *first_user; /* of each value: those that have it as an operand */
     uint32_t count;
 } problem;
 
-/* In every row: with each value that is computed again (choice NULL: that can be), what that needs.
- * Entities are visited downwards, users before operands. */
-static void add_operands(analyst *an, const problem *p, const uint8_t *choice, uint64_t *sets) {
-    uint32_t words = an->plan->set_words;
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        for (uint32_t e = p->count; e-- > 0;) {
-            if (sets[(size_t)b * words + e / 64] == 0) {
-                e -= e % 64; /* sets are sparse: a word at a time */
-                continue;
-            }
-            if (!vyre_set_has(sets, words, b, e) || (choice && choice[e] != VYRE_CUT_RECOMPUTE)) {
-                continue;
-            }
-            for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
-                add(sets, words, b, p->operands.data[p->values[e].first_operand + i]);
+/* Where a value has the flag and is computed again (choice NULL: can be), what that needs gets it
+ * too. Operands have smaller numbers than their users, so one pass downwards does it. */
+static void spread(analyst *an, const problem *p, const uint8_t *choice, uint32_t flag) {
+    vyre_presences *found = &an->found;
+    memset(found->owner, 0xff, found->block_count * sizeof *found->owner);
+    for (uint32_t e = p->count; e-- > 0;) {
+        uint32_t begin = p->first_user[e], end = p->first_user[e + 1];
+        if (begin < end) {
+            vyre_presences_open(found, e);
+        }
+        for (uint32_t i = begin; i < end && !found->failed; i++) {
+            uint32_t user = p->users[i];
+            uint32_t at =
+                choice && choice[user] != VYRE_CUT_RECOMPUTE ? VYRE_NONE : found->head[user];
+            for (; at != VYRE_NONE; at = found->list.data[at].next) {
+                if (found->list.data[at].flags & flag) {
+                    (void)vyre_presence_add_open(found, e, found->list.data[at].block, flag);
+                }
             }
         }
     }
+}
+
+/* The operands the other way round. */
+static bool find_users(const analyst *an, problem *p) {
+    p->users = vyre_alloc(an->a, p->operands.count, sizeof *p->users);
+    p->first_user = vyre_alloc_zeroed(an->a, (size_t)p->count + 1, sizeof *p->first_user);
+    if (!p->users || !p->first_user) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->operands.count; i++) {
+        p->first_user[p->operands.data[i]]++;
+    }
+    for (uint32_t e = 0; e < p->count; e++) {
+        p->first_user[e + 1] += p->first_user[e];
+    }
+    for (uint32_t e = p->count; e-- > 0;) {
+        for (uint32_t i = 0; i < p->values[e].operand_count; i++) {
+            p->users[--p->first_user[p->operands.data[p->values[e].first_operand + i]]] = e;
+        }
+    }
+    return true;
 }
 
 static bool find_operands(analyst *an, problem *to) {
@@ -327,53 +314,58 @@ static bool find_operands(analyst *an, problem *to) {
  * have, and is computed as often: its costs are those of all blocks concerned. */
 static bool pose(analyst *an, problem *to) {
     vyre_carry_plan *plan = an->plan;
-    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
-    if (!find_operands(an, to)) {
+    if (!find_operands(an, to) || !find_users(an, to)) {
         return false;
     }
-    uint64_t *alive = plan->alive, *wanted = plan->wanted; /* not yet in use */
-    memcpy(alive, plan->live_out, sets * sizeof *alive);
-    memcpy(wanted, an->used, sets * sizeof *wanted);
-    add_operands(an, to, NULL, alive);
-    add_operands(an, to, NULL, wanted);
+    for (uint32_t i = 0; i < an->found.list.count; i++) {
+        uint32_t *flags = &an->found.list.data[i].flags;
+        *flags |= *flags & VYRE_LIVE_OUT ? MIGHT_LIVE : 0;
+        *flags |= *flags & VYRE_USES ? MIGHT_WANT : 0;
+    }
+    spread(an, to, NULL, MIGHT_LIVE);
+    spread(an, to, NULL, MIGHT_WANT);
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
         v->wanted = plan->entities[e].carried;
-        v->store = STORED_WORD * words * total_weight(an, alive, e);
+        v->store = STORED_WORD * words * total_weight(an, MIGHT_LIVE, e);
         v->recompute =
-            v->recompute < UINT16_MAX ? v->recompute * total_weight(an, wanted, e) : UINT32_MAX;
+            v->recompute < UINT16_MAX ? v->recompute * total_weight(an, MIGHT_WANT, e) : UINT32_MAX;
     }
-    return true;
+    return !an->found.failed;
 }
 
 /* From here on liveness is that of what is stored. */
 static void choose(analyst *an, const problem *p) {
     vyre_carry_plan *plan = an->plan;
-    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
-    memcpy(plan->alive, plan->live_out, sets * sizeof *plan->alive);
-    memcpy(plan->wanted, an->used, sets * sizeof *plan->wanted);
-    add_operands(an, p, p->choice, plan->wanted);
-    memcpy(an->used, plan->wanted, sets * sizeof *an->used);
+    vyre_presences *found = &an->found;
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        uint32_t *flags = &found->list.data[i].flags;
+        *flags |= *flags & VYRE_LIVE_OUT ? VYRE_ALIVE : 0;
+        *flags |= *flags & VYRE_USES ? VYRE_WANTED : 0;
+    }
+    spread(an, p, p->choice, VYRE_WANTED);
     for (uint32_t e = 0; e < p->count; e++) {
         if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
             plan->entities[e].kind = VYRE_CARRY_RECOMPUTED;
             plan->entities[e].recipe = an->definition[e];
-            for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-                an->used[(size_t)b * plan->set_words + e / 64] &= ~(UINT64_C(1) << (e % 64));
-            }
         }
     }
-    memset(plan->live_in, 0, sets * sizeof *plan->live_in);
-    memset(plan->live_out, 0, sets * sizeof *plan->live_out);
-    solve_liveness(an);
-    for (size_t i = 0; i < sets; i++) {
-        plan->alive[i] |= plan->live_out[i];
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        vyre_presence *at = &found->list.data[i];
+        bool stored = plan->entities[at->entity].kind != VYRE_CARRY_RECOMPUTED;
+        at->flags &= ~(uint32_t)VYRE_USES;
+        at->flags |= at->flags & VYRE_WANTED && stored ? VYRE_USES : 0;
+    }
+    vyre_presences_solve(found);
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        uint32_t *flags = &found->list.data[i].flags;
+        *flags |= *flags & VYRE_LIVE_OUT ? VYRE_ALIVE : 0;
     }
 }
 
-static vyre_status choose_recipes(analyst *an) {
-    problem p = {.count = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES};
+static bool choose_recipes(analyst *an) {
+    problem p = {.count = an->p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES};
     p.values = vyre_alloc_zeroed(an->a, p.count, sizeof *p.values);
     p.choice = vyre_alloc_zeroed(an->a, p.count, sizeof *p.choice);
     bool ok = p.values && p.choice && pose(an, &p) &&
@@ -383,34 +375,42 @@ static vyre_status choose_recipes(analyst *an) {
     }
     vyre_free(an->a, p.values, p.count, sizeof *p.values);
     vyre_free(an->a, p.choice, p.count, sizeof *p.choice);
+    vyre_free(an->a, p.users, p.operands.count, sizeof *p.users);
+    vyre_free(an->a, p.first_user, (size_t)p.count + 1, sizeof *p.first_user);
     vyre_vec_free(an->a, &p.operands);
-    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+    return ok && !an->found.failed;
 }
 
-/* Finds a slot in a pool where no other value is alive at the same time. */
+/* Slots of which no two values are alive behind the same block. */
 typedef struct pool {
     VYRE_VEC(uint64_t) busy; /* block_words words per slot */
     uint32_t slots;
+    uint32_t *full; /* per block: slots below this one are busy */
 } pool;
 
-static bool place(analyst *an, pool *in, uint32_t e, uint64_t *blocks_of, uint32_t block_words) {
-    const vyre_carry_plan *plan = an->plan;
-    memset(blocks_of, 0, block_words * sizeof *blocks_of);
-    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (vyre_set_has(plan->live_out, plan->set_words, b, e)) {
-            blocks_of[b / 64] |= UINT64_C(1) << (b % 64);
+static bool is_busy(const pool *in, uint32_t block_words, uint32_t slot, uint32_t block) {
+    return in->busy.data[(size_t)slot * block_words + block / 64] >> (block % 64) & 1;
+}
+
+static bool clashes(const analyst *an, const pool *in, uint32_t block_words, uint32_t slot,
+                    uint32_t e) {
+    VYRE_EACH_PRESENCE(&an->found, e, p) {
+        if (p->flags & VYRE_LIVE_OUT && is_busy(in, block_words, slot, p->block)) {
+            return true;
         }
     }
+    return false;
+}
+
+/* Gives the value the first slot that is free wherever it is alive. */
+static bool place(analyst *an, pool *in, uint32_t e, uint32_t block_words) {
     uint32_t slot = 0;
-    for (; slot < in->slots; slot++) {
-        const uint64_t *busy = in->busy.data + (size_t)slot * block_words;
-        uint32_t w = 0;
-        while (w < block_words && (busy[w] & blocks_of[w]) == 0) {
-            w++;
-        }
-        if (w == block_words || VYRE_MUTANT(carry_share_slots, false, true)) {
-            break;
-        }
+    VYRE_EACH_PRESENCE(&an->found, e, p) {
+        uint32_t full = p->flags & VYRE_LIVE_OUT ? in->full[p->block] : 0;
+        slot = full > slot ? full : slot;
+    }
+    while (slot < in->slots && clashes(an, in, block_words, slot, e)) {
+        slot++;
     }
     if (slot == in->slots) {
         if (!vyre_vec_reserve(an->a, &in->busy, block_words)) {
@@ -420,10 +420,17 @@ static bool place(analyst *an, pool *in, uint32_t e, uint64_t *blocks_of, uint32
         in->busy.count += block_words;
         in->slots++;
     }
-    for (uint32_t w = 0; w < block_words; w++) {
-        in->busy.data[(size_t)slot * block_words + w] |= blocks_of[w];
+    an->plan->entities[e].slot = slot;
+    VYRE_EACH_PRESENCE(&an->found, e, p) {
+        uint32_t *full = &in->full[p->block];
+        if (VYRE_MUTANT(carry_share_slots, p->flags & VYRE_LIVE_OUT, 0)) {
+            in->busy.data[(size_t)slot * block_words + p->block / 64] |= UINT64_C(1)
+                                                                         << (p->block % 64);
+            while (*full < in->slots && is_busy(in, block_words, *full, p->block)) {
+                ++*full;
+            }
+        }
     }
-    plan->entities[e].slot = slot;
     return true;
 }
 
@@ -442,13 +449,16 @@ static vyre_carry_kind kind_of(vyre_shape_kind shape) {
                                        : VYRE_CARRY_LANE;
 }
 
-static vyre_status place_values(analyst *an) {
+static bool place_values(analyst *an) {
     vyre_carry_plan *plan = an->plan;
-    uint32_t block_words = (an->blocks->list.count + 63) / 64;
-    uint64_t *blocks_of = vyre_alloc(an->a, block_words, sizeof *blocks_of);
+    uint32_t blocks = an->blocks->list.count, block_words = (blocks + 63) / 64;
     pool pools[POOLS][2] = {0};
-    bool ok = blocks_of != NULL;
-    uint32_t values = an->p->var_count + an->blocks->loop_count * VYRE_LOOP_VALUES;
+    bool ok = true;
+    for (int i = 0; i < 2 * POOLS; i++) {
+        pools[i / 2][i % 2].full = vyre_alloc_zeroed(an->a, blocks, sizeof(uint32_t));
+        ok = ok && pools[i / 2][i % 2].full;
+    }
+    uint32_t values = an->p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES;
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
         if (entity->kind == VYRE_CARRY_RECOMPUTED) {
@@ -460,7 +470,7 @@ static vyre_status place_values(analyst *an) {
         }
         entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e]);
         entity->words = vyre_type_size((vyre_type)entity->type) / 4;
-        ok = place(an, &pools[pool_of(entity)][entity->words - 1], e, blocks_of, block_words);
+        ok = place(an, &pools[pool_of(entity)][entity->words - 1], e, block_words);
     }
     for (uint32_t e = 0; e < values && ok; e++) {
         vyre_entity *entity = &plan->entities[e];
@@ -471,11 +481,12 @@ static vyre_status place_values(analyst *an) {
     uint32_t *totals[POOLS] = {&plan->lane_words, &plan->group_value_words, &plan->grid_words};
     for (int i = 0; i < POOLS; i++) {
         *totals[i] = pools[i][0].slots + 2 * pools[i][1].slots;
-        vyre_vec_free(an->a, &pools[i][0].busy);
-        vyre_vec_free(an->a, &pools[i][1].busy);
     }
-    vyre_free(an->a, blocks_of, block_words, sizeof *blocks_of);
-    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+    for (int i = 0; i < 2 * POOLS; i++) {
+        vyre_vec_free(an->a, &pools[i / 2][i % 2].busy);
+        vyre_free(an->a, pools[i / 2][i % 2].full, blocks, sizeof(uint32_t));
+    }
+    return ok;
 }
 
 static void place_memory(analyst *an) {
@@ -520,26 +531,55 @@ static void place_ended(analyst *an) {
 static bool allocate(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_allocator *a = an->a;
-    size_t sets = (size_t)plan->set_words * an->blocks->list.count;
-    plan->entities = vyre_alloc_zeroed(a, plan->entity_count, sizeof *plan->entities);
-    plan->live_in = vyre_alloc_zeroed(a, sets, sizeof *plan->live_in);
-    plan->live_out = vyre_alloc_zeroed(a, sets, sizeof *plan->live_out);
-    plan->alive = vyre_alloc_zeroed(a, sets, sizeof *plan->alive);
-    plan->wanted = vyre_alloc_zeroed(a, sets, sizeof *plan->wanted);
-    plan->touched = vyre_alloc_zeroed(a, sets, sizeof *plan->touched);
-    plan->modified = vyre_alloc_zeroed(a, sets, sizeof *plan->modified);
-    an->used = vyre_alloc_zeroed(a, sets, sizeof *an->used);
-    an->killed = vyre_alloc_zeroed(a, sets, sizeof *an->killed);
-    an->definitions = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definitions);
-    an->definition = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->definition);
-    an->shape = vyre_alloc_zeroed(a, plan->entity_count, sizeof *an->shape);
+    size_t entities = plan->entity_count, blocks = an->blocks->list.count;
+    plan->entities = vyre_alloc_zeroed(a, entities, sizeof *plan->entities);
+    plan->first_present = vyre_alloc_zeroed(a, blocks + 1, sizeof *plan->first_present);
+    an->definitions = vyre_alloc_zeroed(a, entities, sizeof *an->definitions);
+    an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
+    an->shape = vyre_alloc_zeroed(a, entities, sizeof *an->shape);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
-    return plan->entities && plan->live_in && plan->live_out && plan->alive && plan->wanted &&
-           plan->touched && plan->modified && an->used && an->killed && an->definitions &&
-           an->definition && an->shape && an->scratch;
+    bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
+    return lists && plan->entities && plan->first_present && an->definitions && an->definition &&
+           an->shape && an->scratch;
 }
 
-static vyre_status analyse(analyst *an, vyre_diag *diag) {
+static void release(analyst *an) {
+    const vyre_allocator *a = an->a;
+    size_t entities = an->plan->entity_count;
+    vyre_free(a, an->definitions, entities, sizeof *an->definitions);
+    vyre_free(a, an->definition, entities, sizeof *an->definition);
+    vyre_free(a, an->shape, entities, sizeof *an->shape);
+    vyre_free(a, an->scratch, an->p->expr_count, sizeof *an->scratch);
+    if (an->found.block_count > 0) {
+        vyre_presences_finish(&an->found);
+    }
+}
+
+/* The presences by block, as the plan keeps them. */
+static bool list_by_block(analyst *an) {
+    vyre_carry_plan *plan = an->plan;
+    const vyre_presences *found = &an->found;
+    uint32_t *first = plan->first_present;
+    plan->present_count = found->list.count;
+    plan->present = vyre_alloc(an->a, plan->present_count, sizeof *plan->present);
+    if (!plan->present) {
+        return false;
+    }
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        first[found->list.data[i].block]++;
+    }
+    for (uint32_t b = 0; b < found->block_count; b++) {
+        first[b + 1] += first[b];
+    }
+    for (uint32_t e = found->entity_count; e-- > 0;) {
+        VYRE_EACH_PRESENCE(found, e, p) {
+            plan->present[--first[p->block]] = *p;
+        }
+    }
+    return true;
+}
+
+static bool analyse(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_program_view *p = an->p;
     for (uint32_t e = 0; e < plan->entity_count; e++) {
@@ -555,24 +595,23 @@ static vyre_status analyse(analyst *an, vyre_diag *diag) {
             scan_block(an, b);
         }
     }
-    solve_liveness(an);
+    vyre_presences_solve(&an->found);
     for (uint32_t e = 0; e < plan->entity_count; e++) {
         plan->entities[e].carried = is_carried(an, e);
     }
-    if (choose_recipes(an) != VYRE_OK || place_values(an) != VYRE_OK) {
-        return vyre_fail_memory(diag, "splitting");
+    if (an->found.failed || !choose_recipes(an) || !place_values(an)) {
+        return false;
     }
     place_memory(an);
     place_ended(an);
-    return VYRE_OK;
+    return list_by_block(an);
 }
 
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
                             const vyre_blocks *blocks, const vyre_allocator *a, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
-    plan->entity_count = p->var_count + blocks->loop_count * VYRE_LOOP_VALUES + p->decl_count;
-    plan->set_words = (plan->entity_count + 63) / 64;
+    plan->entity_count = p->var_count + blocks->loops.count * VYRE_LOOP_VALUES + p->decl_count;
     analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a};
     vyre_calls calls;
     vyre_effect_map *effects = NULL;
@@ -585,26 +624,16 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     if (status == VYRE_OK) {
         status = vyre_shapes_create(program, effects, a, &shapes);
     }
-    if (status == VYRE_OK && !allocate(&an)) {
+    an.shapes = shapes;
+    if (status == VYRE_OK && !(allocate(&an) && analyse(&an))) {
         status = VYRE_OUT_OF_MEMORY;
     }
-    if (status == VYRE_OK) {
-        an.shapes = shapes;
-        status = analyse(&an, diag);
-    } else {
-        (void)vyre_fail_memory(diag, "splitting");
-    }
-    size_t sets = (size_t)plan->set_words * blocks->list.count;
-    vyre_free(a, an.used, sets, sizeof *an.used);
-    vyre_free(a, an.killed, sets, sizeof *an.killed);
-    vyre_free(a, an.definitions, plan->entity_count, sizeof *an.definitions);
-    vyre_free(a, an.definition, plan->entity_count, sizeof *an.definition);
-    vyre_free(a, an.shape, plan->entity_count, sizeof *an.shape);
-    vyre_free(a, an.scratch, p->expr_count, sizeof *an.scratch);
+    release(&an);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);
     if (status != VYRE_OK) {
         vyre_carry_finish(plan, a);
+        (void)vyre_fail_memory(diag, "splitting");
     }
     return status;
 }
@@ -613,13 +642,9 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     if (!plan->blocks) {
         return;
     }
-    size_t sets = (size_t)plan->set_words * plan->blocks->list.count;
     vyre_free(a, plan->entities, plan->entity_count, sizeof *plan->entities);
-    vyre_free(a, plan->live_in, sets, sizeof *plan->live_in);
-    vyre_free(a, plan->live_out, sets, sizeof *plan->live_out);
-    vyre_free(a, plan->alive, sets, sizeof *plan->alive);
-    vyre_free(a, plan->wanted, sets, sizeof *plan->wanted);
-    vyre_free(a, plan->touched, sets, sizeof *plan->touched);
-    vyre_free(a, plan->modified, sets, sizeof *plan->modified);
+    vyre_free(a, plan->present, plan->present_count, sizeof *plan->present);
+    vyre_free(a, plan->first_present, (size_t)plan->blocks->list.count + 1,
+              sizeof *plan->first_present);
     *plan = (vyre_carry_plan){0};
 }

@@ -6,7 +6,7 @@
 #ifndef VYRE_SRC_PASS_CARRY_H
 #define VYRE_SRC_PASS_CARRY_H
 
-#include "pass/blocks.h"
+#include "pass/presence.h"
 #include "vyre/split.h"
 
 enum { VYRE_LOOP_TO, VYRE_LOOP_STEP, VYRE_LOOP_MORE, VYRE_LOOP_VALUES };
@@ -27,13 +27,11 @@ typedef struct vyre_carry_plan {
     const vyre_blocks *blocks;
     vyre_entity *entities;
     uint32_t entity_count;
-    uint32_t set_words; /* 64-bit words of a set of entities */
-    /* Sets of entities, one row of set_words per block. */
-    uint64_t *live_in, *live_out; /* of what is stored */
-    uint64_t *alive;              /* at the end, recomputed values included */
-    uint64_t *wanted;   /* needed at the start: used before they are set, or to recompute such */
-    uint64_t *touched;  /* used or set in the block, its exit included */
-    uint64_t *modified; /* set in the block, perhaps not on every path */
+    /* What each block has to do with, ascending by entity:
+     * present[first_present[block] .. first_present[block + 1]). */
+    vyre_presence *present;
+    uint32_t present_count;
+    uint32_t *first_present;
     uint32_t lane_words, group_words;       /* in _lane */
     uint32_t grid_words, group_value_words; /* in _grid and _next, the control word apart */
     uint32_t ended_slot;                    /* lane slot of "this lane has ended", or VYRE_NONE */
@@ -44,13 +42,8 @@ static inline uint32_t vyre_entity_of_loop(const vyre_carry_plan *plan, uint32_t
     return plan->p->var_count + loop * VYRE_LOOP_VALUES + value;
 }
 static inline uint32_t vyre_entity_of_decl(const vyre_carry_plan *plan, vyre_decl decl) {
-    return plan->p->var_count + plan->blocks->loop_count * VYRE_LOOP_VALUES + decl;
+    return plan->p->var_count + plan->blocks->loops.count * VYRE_LOOP_VALUES + decl;
 }
-static inline bool vyre_set_has(const uint64_t *sets, uint32_t words, uint32_t row,
-                                uint32_t entity) {
-    return sets[(size_t)row * words + entity / 64] >> (entity % 64) & 1;
-}
-
 /* Whether a value lives in _grid and _next. */
 static inline bool vyre_entity_is_shared(const vyre_entity *entity) {
     return entity->kind == VYRE_CARRY_GRID || entity->kind == VYRE_CARRY_GROUP;

@@ -3,7 +3,9 @@
  *     inline calls -> lower pending copies -> blocks -> what is alive and where ->
  * a segment per block
  *
- * Steps are the reachable blocks in order, so names and order are the same in every process. */
+ * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
+ * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
+ * and order are the same in every process. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,35 +57,42 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     }
 }
 
-static uint32_t count_reachable(const vyre_blocks *blocks) {
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < blocks->list.count; b++) {
-        count += blocks->list.data[b].preds > 0;
+/* Blocks by step: the reverse of the order in which a walk from block 0 leaves them, which turns to
+ * `otherwise` first. `order` and `state` have room for all blocks; the number of steps. */
+static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t *state) {
+    uint32_t total = blocks->list.count, depth = 1, left = total;
+    order[0] = 0; /* the path to the current block grows from the front, the result from the back */
+    state[0] = 1;
+    while (depth > 0) {
+        const vyre_block *block = &blocks->list.data[order[depth - 1]];
+        uint32_t edge = state[order[depth - 1]]++;
+        uint32_t to = VYRE_NONE;
+        if (edge == 1 && block->exit == VYRE_EXIT_BRANCH) {
+            to = block->otherwise;
+        } else if (edge == 2 && block->exit != VYRE_EXIT_END) {
+            to = block->next;
+        }
+        if (edge > 2) {
+            uint32_t done = order[--depth];
+            order[--left] = done;
+        } else if (to != VYRE_NONE && state[to] == 0) {
+            state[to] = 1;
+            order[depth++] = to;
+        }
     }
-    return count;
-}
-
-/* Step numbers of blocks: reachable ones in order. */
-static void number_steps(const vyre_blocks *blocks, uint32_t *step_of) {
-    uint32_t next = 0;
-    for (uint32_t b = 0; b < blocks->list.count; b++) {
-        step_of[b] = blocks->list.data[b].preds > 0 ? next++ : VYRE_NONE;
-    }
+    memmove(order, order + left, (total - left) * sizeof *order);
+    return total - left;
 }
 
 static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
-                               const vyre_carry_plan *plan, const uint32_t *step_of,
-                               vyre_diag *diag) {
-    for (uint32_t b = 0; b < blocks->list.count; b++) {
-        const vyre_block *block = &blocks->list.data[b];
-        if (step_of[b] == VYRE_NONE) {
-            continue;
-        }
-        vyre_step *step = &m->steps[step_of[b]];
+                               const vyre_carry_plan *plan, vyre_segment_maker *maker,
+                               const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        const vyre_block *block = &blocks->list.data[order[i]];
+        vyre_step *step = &m->steps[i];
         vyre_program *segment = NULL;
-        vyre_status status =
-            vyre_segment_build(m->source, plan, &m->names, b, m->view.segment_count, &m->allocator,
-                               &segment, &step->flips, diag);
+        vyre_status status = vyre_segment_build(maker, order[i], m->view.segment_count, &segment,
+                                                &step->flips, diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -106,6 +115,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
+        step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
         m->view.sync_points += step->sync;
     }
     return VYRE_OK;
@@ -123,9 +133,20 @@ static const char *carry_name(const vyre_program_view *p, const vyre_carry_plan 
     return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
 }
 
+static vyre_place carry_place(const vyre_program *source, const vyre_carry_plan *plan, uint32_t e) {
+    uint32_t vars = plan->p->var_count, decls = vyre_entity_of_decl(plan, 0);
+    if (e < vars) {
+        return vyre_program_var_place(source, e);
+    }
+    if (e >= decls) {
+        return vyre_program_decl_place(source, e - decls);
+    }
+    return vyre_program_stmt_place(source, plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
+}
+
 /* The list of carries, and for each step those alive behind it. */
 static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
-                                const vyre_carry_plan *plan, const uint32_t *step_of) {
+                                const vyre_carry_plan *plan, const uint32_t *order) {
     const vyre_program_view *p = plan->p;
     const vyre_allocator *a = &m->allocator;
     bool ended = plan->ended_slot != VYRE_NONE;
@@ -139,7 +160,6 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     m->live_first = vyre_alloc_zeroed(a, (size_t)m->view.step_count + 1, sizeof *m->live_first);
     VYRE_VEC(uint32_t) live = {0};
     bool ok = number && m->carries && m->live_first;
-    uint32_t decls = vyre_entity_of_decl(plan, 0);
     for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
         const vyre_entity *entity = &plan->entities[e];
         if (entity->carried) {
@@ -148,9 +168,7 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                              .kind = (vyre_carry_kind)entity->kind,
                              .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
                              .slot = entity->slot,
-                             .place = e < p->var_count ? vyre_program_var_place(m->source, e)
-                                      : e >= decls ? vyre_program_decl_place(m->source, e - decls)
-                                                   : (vyre_place){0}};
+                             .place = carry_place(m->source, plan, e)};
         }
     }
     if (ok && ended) {
@@ -159,20 +177,18 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                          .words = 1,
                                          .slot = plan->ended_slot};
     }
-    for (uint32_t b = 0; ok && b < blocks->list.count; b++) {
-        if (step_of[b] == VYRE_NONE) {
-            continue;
-        }
-        m->live_first[step_of[b]] = live.count;
-        for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
-            if (number[e] != VYRE_NONE && vyre_set_has(plan->alive, plan->set_words, b, e)) {
-                ok = vyre_vec_push(a, &live, number[e]);
+    for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
+        for (uint32_t k = plan->first_present[order[i]];
+             ok && k < plan->first_present[order[i] + 1]; k++) {
+            const vyre_presence *at = &plan->present[k];
+            if (number[at->entity] != VYRE_NONE && at->flags & VYRE_ALIVE) {
+                ok = vyre_vec_push(a, &live, number[at->entity]);
             }
         }
-        if (ok && ended && blocks->list.data[b].exit != VYRE_EXIT_END) {
+        if (ok && ended && blocks->list.data[order[i]].exit != VYRE_EXIT_END) {
             ok = vyre_vec_push(a, &live, count);
         }
-        m->live_first[step_of[b] + 1] = live.count;
+        m->live_first[i + 1] = live.count;
     }
     if (ok) {
         m->live = vyre_alloc(a, live.count, sizeof *m->live);
@@ -198,25 +214,48 @@ static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
     return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
+                              const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
+                              vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
+    m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
+    if (!m->steps || !m->segments) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        step_of[order[i]] = i;
+    }
+    vyre_segment_maker *maker = NULL;
+    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
+    if (status == VYRE_OK) {
+        status = build_steps(m, blocks, plan, maker, order, step_of, diag);
+        vyre_segment_maker_destroy(maker);
+    }
+    if (status == VYRE_OK &&
+        (list_carries(m, blocks, plan, order) != VYRE_OK || list_removed(m, blocks) != VYRE_OK)) {
+        status = vyre_fail_memory(diag, "splitting");
+    }
+    return status;
+}
+
 static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
                         vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    m->view.step_count = count_reachable(blocks);
-    m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
-    m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
-    uint32_t *step_of = vyre_alloc(a, blocks->list.count, sizeof *step_of);
+    uint32_t total = blocks->list.count;
+    uint32_t *order = vyre_alloc(a, total, sizeof *order);
+    uint32_t *step_of = vyre_alloc(a, total, sizeof *step_of);
+    uint8_t *state = vyre_alloc_zeroed(a, total, sizeof *state);
     vyre_status status = VYRE_OUT_OF_MEMORY;
-    if (m->steps && m->segments && step_of) {
-        number_steps(blocks, step_of);
-        status = build_steps(m, blocks, plan, step_of, diag);
-        if (status == VYRE_OK && (list_carries(m, blocks, plan, step_of) != VYRE_OK ||
-                                  list_removed(m, blocks) != VYRE_OK)) {
-            status = vyre_fail_memory(diag, "splitting");
-        }
+    if (order && step_of && state) {
+        m->view.step_count = order_blocks(blocks, order, state);
+        status = make_steps(m, blocks, plan, order, step_of, diag);
     } else {
         (void)vyre_fail_memory(diag, "splitting");
     }
-    vyre_free(a, step_of, blocks->list.count, sizeof *step_of);
+    vyre_free(a, order, total, sizeof *order);
+    vyre_free(a, step_of, total, sizeof *step_of);
+    vyre_free(a, state, total, sizeof *state);
     m->view.source = m->source;
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;

@@ -14,42 +14,64 @@
 #include "pass/segment.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/mutant.h"
+#include "ir/builder.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 
-typedef struct maker {
+struct vyre_segment_maker {
     const vyre_carry_plan *plan;
     const vyre_program_view *p;
     const vyre_module_names *names;
+    uint32_t values; /* entities that are values: variables and hidden ones of loops */
+    /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
-    uint32_t number; /* of the block */
+    uint32_t number;                  /* of the block */
+    const vyre_presence *begin, *end; /* what the block has to do with */
     vyre_rewriter rw;
     vyre_builder *b;
-    vyre_var *loop_vars; /* per hidden loop value, or VYRE_NONE */
-    uint8_t *access;     /* per declaration: bits of READ, WRITE */
+    vyre_var *loop_vars;      /* per hidden loop value, or VYRE_NONE */
+    uint8_t *access;          /* per declaration: bits of READ, WRITE */
+    VYRE_VEC(vyre_decl) used; /* declarations with access */
+    bool *bound;              /* per value: its binding is in the block */
     vyre_decl lane, grid, next, lanes, tick, rank;
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;
-} maker;
+    bool flips;
+};
+
+typedef vyre_segment_maker maker;
 
 enum { READ = 1, WRITE = 2 };
 
-static bool in_set(const maker *m, const uint64_t *sets, uint32_t entity) {
-    return vyre_set_has(sets, m->plan->set_words, m->number, entity);
+static bool has(const vyre_presence *presence, uint32_t flags) {
+    return (presence->flags & flags) == flags;
+}
+
+static const vyre_entity *entity_of(const maker *m, const vyre_presence *presence) {
+    return &m->plan->entities[presence->entity];
 }
 
 /* Which declarations the block uses, and how. */
+
+static void note(maker *m, vyre_decl d, unsigned access) {
+    if (!m->access[d] && !vyre_vec_push(&m->rw.allocator, &m->used, d)) {
+        vyre_builder_fail_memory(m->b);
+        return;
+    }
+    m->access[d] |= (uint8_t)access;
+}
 
 static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     for (vyre_expr e = first; e < end; e++) {
         const vyre_expr_node *n = &m->p->exprs[e];
         if (n->op == VYRE_EXPR_LOAD || n->op == VYRE_EXPR_LEN || n->op == VYRE_EXPR_REF) {
-            m->access[n->ref] |= READ;
+            note(m, n->ref, READ);
         }
     }
 }
@@ -67,10 +89,10 @@ static void note_stmt(maker *m, vyre_stmt s) {
     note_exprs(m, n->first_expr, n->end_expr);
     if (n->decl != VYRE_NONE) {
         bool reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
-        m->access[n->decl] |= reads ? READ : READ | WRITE;
+        note(m, n->decl, reads ? READ : READ | WRITE);
     }
     if (n->decl2 != VYRE_NONE) {
-        m->access[n->decl2] |= READ | WRITE;
+        note(m, n->decl2, READ | WRITE);
     }
     if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN &&
         vyre_stmt_info_of((vyre_stmt_op)n->op)->effects != VYRE_EFFECTS_FLOW) {
@@ -98,24 +120,36 @@ static void note_block(maker *m) {
     }
 }
 
-/* Entities that the segment needs at its start. */
-static bool is_needed(const maker *m, uint32_t e, bool flips) {
-    const vyre_entity *entity = &m->plan->entities[e];
-    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
-        return in_set(m, m->plan->wanted, e);
+/* Values that the segment needs at its start. */
+static bool is_needed(const maker *m, const vyre_presence *presence) {
+    const vyre_entity *entity = entity_of(m, presence);
+    if (presence->entity >= m->values) {
+        return false;
     }
-    return in_set(m, m->plan->live_in, e) &&
-           (in_set(m, m->plan->touched, e) || in_set(m, m->plan->wanted, e) ||
-            (flips && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e)));
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        return has(presence, VYRE_WANTED);
+    }
+    return has(presence, VYRE_LIVE_IN) &&
+           (presence->flags & (VYRE_TOUCHES | VYRE_WANTED) ||
+            (m->flips && vyre_entity_is_shared(entity) && has(presence, VYRE_LIVE_OUT)));
 }
 
 /* Declarations of the segment, in the order of the source, then the carry. */
 
+static int by_number(const void *a, const void *b) {
+    vyre_decl x = *(const vyre_decl *)a, y = *(const vyre_decl *)b;
+    return (x > y) - (x < y);
+}
+
 static void declare_source(maker *m) {
     static const vyre_size_env nothing = {0};
-    for (vyre_decl d = 0; d < m->p->decl_count; d++) {
+    if (m->used.count > 0) {
+        qsort(m->used.data, m->used.count, sizeof *m->used.data, by_number);
+    }
+    for (uint32_t i = 0; i < m->used.count; i++) {
+        vyre_decl d = m->used.data[i];
         const vyre_decl_node *n = &m->p->decls[d];
-        if (!m->access[d] || n->role == VYRE_CONST) {
+        if (n->role == VYRE_CONST) {
             continue; /* consts are folded */
         }
         vyre_builder_at(m->b, vyre_program_decl_place(m->rw.source, d));
@@ -278,8 +312,10 @@ static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
 static void restore_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
-        give(m, e,
-             entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe));
+        vyre_expr value =
+            entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe);
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        give(m, e, value);
         return;
     }
     vyre_expr low = word_of(m, entity, 0);
@@ -363,16 +399,13 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
 static void move_arrays(maker *m, bool restore) {
     bool shared = false;
     vyre_expr from = VYRE_NONE, step = VYRE_NONE;
-    for (vyre_decl d = 0; d < m->p->decl_count; d++) {
-        uint32_t e = vyre_entity_of_decl(m->plan, d);
-        const vyre_entity *entity = &m->plan->entities[e];
-        bool moves = entity->carried &&
-                     (restore ? in_set(m, m->plan->live_in, e) && in_set(m, m->plan->touched, e)
-                              : in_set(m, m->plan->live_out, e) && in_set(m, m->plan->modified, e));
-        if (!moves) {
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (i->entity < m->values || !(restore ? has(i, VYRE_LIVE_IN | VYRE_TOUCHES)
+                                               : has(i, VYRE_LIVE_OUT | VYRE_MODIFIES))) {
             continue;
         }
-        if (entity->kind == VYRE_CARRY_PRIVATE) {
+        vyre_decl d = i->entity - m->values;
+        if (entity_of(m, i)->kind == VYRE_CARRY_PRIVATE) {
             copy_array(m, d, restore, u32(m, 0), VYRE_NONE);
             continue;
         }
@@ -512,57 +545,60 @@ static void decide(maker *m) {
 }
 
 /* Variables that are set here but bound in another block, and not alive at the start. */
-static void declare_unset(maker *m, uint32_t values, const bool *needed, const bool *bound) {
-    for (uint32_t e = 0; e < values; e++) {
-        if (!needed[e] && !bound[e] && in_set(m, m->plan->touched, e)) {
-            vyre_type type = (vyre_type)m->plan->entities[e].type;
-            give(m, e, vyre_build_literal(m->b, type, 0));
+static void declare_unset(maker *m) {
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        uint32_t e = i->entity;
+        if (e < m->values && has(i, VYRE_TOUCHES) && !m->bound[e] && !is_needed(m, i)) {
+            give(m, e, vyre_build_literal(m->b, (vyre_type)entity_of(m, i)->type, 0));
         }
     }
 }
 
 /* Variables whose binding statement is in the block. */
-static void find_bound(const maker *m, bool *bound) {
+static void find_bound(maker *m) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
         if (item->kind == VYRE_ITEM_FOR_INIT) {
             uint32_t loop = m->plan->blocks->loop_of[item->begin];
-            bound[m->p->stmts[item->begin].var] = true;
+            m->bound[m->p->stmts[item->begin].var] = true;
             for (uint32_t v = 0; v < VYRE_LOOP_VALUES; v++) {
-                bound[vyre_entity_of_loop(m->plan, loop, v)] = true;
+                m->bound[vyre_entity_of_loop(m->plan, loop, v)] = true;
             }
         }
         for (vyre_stmt s = item->begin; item->kind == VYRE_ITEM_RANGE && s < item->end; s++) {
             const vyre_stmt_node *n = &m->p->stmts[s];
             if (n->var != VYRE_NONE && n->op != VYRE_STMT_ASSIGN) {
-                bound[n->var] = true;
+                m->bound[n->var] = true;
             }
         }
     }
 }
 
-static bool changes_shared(const maker *m, uint32_t values) {
-    for (uint32_t e = 0; e < values; e++) {
-        const vyre_entity *entity = &m->plan->entities[e];
-        if (entity->carried && vyre_entity_is_shared(entity) && in_set(m, m->plan->live_out, e) &&
-            in_set(m, m->plan->modified, e)) {
+static bool changes_shared(const maker *m) {
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (vyre_entity_is_shared(entity_of(m, i)) && has(i, VYRE_LIVE_OUT | VYRE_MODIFIES)) {
             return true;
         }
     }
     return false;
 }
 
-static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, bool flips) {
-    for (uint32_t e = 0; e < values; e++) {
-        const vyre_entity *entity = &m->plan->entities[e];
-        needed[e] = is_needed(m, e, flips);
-        if (needed[e] && entity->kind == VYRE_CARRY_RECOMPUTED && entity->recipe != VYRE_NONE) {
+/* Nothing can have run before the block. */
+static bool is_first(const maker *m) {
+    return m->number == 0 && m->block->preds == 1;
+}
+
+static void restore(maker *m) {
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        const vyre_entity *entity = entity_of(m, i);
+        if (is_needed(m, i) && entity->kind == VYRE_CARRY_RECOMPUTED &&
+            entity->recipe != VYRE_NONE) {
             note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
         }
     }
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
-    if (m->plan->ended_slot != VYRE_NONE && (m->number != 0 || m->block->preds > 1)) {
+    if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
         vyre_expr index = lane_index(m, u32(m, m->plan->ended_slot));
         vyre_expr ended =
             vyre_build_load(m->b, lazily(m, &m->lane, VYRE_INOUT, m->names->lane), index);
@@ -573,96 +609,120 @@ static void restore(maker *m, uint32_t values, bool *needed, const bool *bound, 
     if (m->plan->ended_slot != VYRE_NONE) {
         (void)here(m); /* before any nested exit uses it */
     }
-    for (uint32_t e = 0; e < values; e++) {
-        if (needed[e]) {
-            restore_value(m, e);
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (is_needed(m, i)) {
+            restore_value(m, i->entity);
         }
     }
-    declare_unset(m, values, needed, bound);
-    move_arrays(m, true);
+    declare_unset(m);
+    if (!is_first(m)) { /* memory begins as zeros */
+        move_arrays(m, true);
+    }
 }
 
-static void store(maker *m, uint32_t values, bool flips) {
+static void store(maker *m) {
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
-    for (uint32_t e = 0; e < values; e++) {
-        const vyre_entity *entity = &m->plan->entities[e];
-        if (!entity->carried || entity->kind == VYRE_CARRY_RECOMPUTED ||
-            !in_set(m, m->plan->live_out, e)) {
-            continue;
-        }
-        if (vyre_entity_is_shared(entity) ? flips : in_set(m, m->plan->modified, e)) {
-            store_value(m, e);
+    for (const vyre_presence *i = m->begin; i < m->end && i->entity < m->values; i++) {
+        uint8_t kind = entity_of(m, i)->kind;
+        if (has(i, VYRE_LIVE_OUT) && kind != VYRE_CARRY_RECOMPUTED &&
+            (vyre_entity_is_shared(entity_of(m, i)) ? m->flips : has(i, VYRE_MODIFIES))) {
+            store_value(m, i->entity);
         }
     }
     move_arrays(m, false);
 }
 
-static vyre_status build(maker *m, vyre_program **out_segment, bool *out_flips, vyre_diag *diag) {
-    uint32_t values = m->p->var_count + m->plan->blocks->loop_count * VYRE_LOOP_VALUES;
-    bool *needed = vyre_alloc_zeroed(&m->rw.allocator, values, sizeof *needed);
-    bool *bound = vyre_alloc_zeroed(&m->rw.allocator, values, sizeof *bound);
-    vyre_status status = VYRE_OUT_OF_MEMORY;
-    if (needed && bound) {
-        m->rw.replace = fold_consts;
-        note_block(m);
-        find_bound(m, bound);
-        bool flips = changes_shared(m, values);
-        vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
-        restore(m, values, needed, bound, flips);
-        copy_block(m);
-        store(m, values, flips);
-        decide(m);
-        *out_flips = flips;
-        *out_segment = NULL;
-        status = m->has_effect || vyre_builder_status(m->b) != VYRE_OK
-                     ? vyre_builder_finish(m->b, out_segment, diag)
-                     : VYRE_OK;
-    } else {
-        (void)vyre_fail_memory(diag, "splitting");
+static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) {
+    note_block(m);
+    find_bound(m);
+    m->flips = changes_shared(m);
+    vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+    restore(m);
+    copy_block(m);
+    store(m);
+    decide(m);
+    *out_segment = NULL;
+    return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
+               ? vyre_builder_finish(m->b, out_segment, diag)
+               : VYRE_OK;
+}
+
+/* Empties the maps for the next segment. */
+static void reset(maker *m) {
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (i->entity < m->values) {
+            *var_slot(m, i->entity) = VYRE_NONE;
+            m->bound[i->entity] = false;
+        }
     }
-    vyre_free(&m->rw.allocator, needed, values, sizeof *needed);
-    vyre_free(&m->rw.allocator, bound, values, sizeof *bound);
+    for (uint32_t i = 0; i < m->used.count; i++) {
+        m->rw.decls[m->used.data[i]] = VYRE_NONE;
+        m->access[m->used.data[i]] = 0;
+    }
+    m->used.count = 0;
+}
+
+vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t number,
+                               vyre_program **out_segment, bool *out_flips, vyre_diag *diag) {
+    char name[VYRE_LIMIT_NAME + 1];
+    (void)snprintf(name, sizeof name, "%.200s_%lu", m->p->name, (unsigned long)number);
+    if (vyre_builder_create(&m->rw.allocator, name, &m->b) != VYRE_OK) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    m->rw.to = m->b;
+    m->number = block;
+    m->block = &m->plan->blocks->list.data[block];
+    m->begin = m->plan->present + m->plan->first_present[block];
+    m->end = m->plan->present + m->plan->first_present[block + 1];
+    m->lane = m->grid = m->next = m->lanes = m->tick = m->rank = VYRE_NONE;
+    m->at = VYRE_NONE;
+    m->has_effect = false;
+    vyre_status status = build(m, out_segment, diag);
+    *out_flips = m->flips;
+    reset(m);
+    vyre_builder_destroy(m->b);
+    m->b = NULL;
     return status;
 }
 
-vyre_status vyre_segment_build(const vyre_program *program, const vyre_carry_plan *plan,
-                               const vyre_module_names *names, uint32_t block, uint32_t number,
-                               const vyre_allocator *a, vyre_program **out_segment, bool *out_flips,
-                               vyre_diag *diag) {
-    maker m = {.plan = plan,
-               .p = plan->p,
-               .names = names,
-               .block = &plan->blocks->list.data[block],
-               .number = block,
-               .lane = VYRE_NONE,
-               .grid = VYRE_NONE,
-               .lanes = VYRE_NONE,
-               .next = VYRE_NONE,
-               .tick = VYRE_NONE,
-               .rank = VYRE_NONE,
-               .at = VYRE_NONE};
-    char name[VYRE_LIMIT_NAME + 1];
-    (void)snprintf(name, sizeof name, "%.200s_%lu", plan->p->name, (unsigned long)number);
-    uint32_t hidden = plan->blocks->loop_count * VYRE_LOOP_VALUES;
-    vyre_status status = vyre_builder_create(a, name, &m.b);
-    if (status == VYRE_OK) {
-        status = vyre_rewriter_init(&m.rw, program, m.b, a);
+static uint32_t hidden_values(const maker *m) {
+    return m->values - m->p->var_count;
+}
+
+vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
+                                      const vyre_module_names *names, const vyre_allocator *a,
+                                      vyre_segment_maker **out_maker, vyre_diag *diag) {
+    maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
+    if (!m || vyre_rewriter_init(&m->rw, program, NULL, a) != VYRE_OK) {
+        vyre_free(a, m, 1, sizeof *m);
+        return vyre_fail_memory(diag, "splitting");
     }
-    if (status == VYRE_OK) {
-        m.loop_vars = vyre_alloc(a, hidden, sizeof *m.loop_vars);
-        m.access = vyre_alloc_zeroed(a, plan->p->decl_count, sizeof *m.access);
-        if (m.loop_vars && m.access) {
-            memset(m.loop_vars, 0xff, hidden * sizeof *m.loop_vars);
-            status = build(&m, out_segment, out_flips, diag);
-        } else {
-            status = vyre_fail_memory(diag, "splitting");
-        }
-        vyre_free(a, m.loop_vars, hidden, sizeof *m.loop_vars);
-        vyre_free(a, m.access, plan->p->decl_count, sizeof *m.access);
-        vyre_rewriter_finish(&m.rw);
-    } else {
-        (void)vyre_fail_memory(diag, "splitting");
+    m->plan = plan;
+    m->p = plan->p;
+    m->names = names;
+    m->values = vyre_entity_of_decl(plan, 0);
+    m->rw.replace = fold_consts;
+    m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
+    m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
+    m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);
+    if (!m->loop_vars || !m->access || !m->bound) {
+        vyre_segment_maker_destroy(m);
+        return vyre_fail_memory(diag, "splitting");
     }
-    vyre_builder_destroy(m.b);
-    return status;
+    memset(m->loop_vars, 0xff, hidden_values(m) * sizeof *m->loop_vars);
+    *out_maker = m;
+    return VYRE_OK;
+}
+
+void vyre_segment_maker_destroy(vyre_segment_maker *m) {
+    if (!m) {
+        return;
+    }
+    const vyre_allocator a = m->rw.allocator;
+    vyre_free(&a, m->loop_vars, hidden_values(m), sizeof *m->loop_vars);
+    vyre_free(&a, m->access, m->p->decl_count, sizeof *m->access);
+    vyre_free(&a, m->bound, m->values, sizeof *m->bound);
+    vyre_vec_free(&a, &m->used);
+    vyre_rewriter_finish(&m->rw);
+    vyre_free(&a, m, 1, sizeof *m);
 }

@@ -5,13 +5,19 @@
 #include "pass/carry.h"
 #include "pass/module.h"
 
+/* Makes segment after segment of one program; maps of the size of the program are kept, so that a
+ * segment costs what its block and the values it restores cost. */
+typedef struct vyre_segment_maker vyre_segment_maker;
+
+vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
+                                      const vyre_module_names *names, const vyre_allocator *a,
+                                      vyre_segment_maker **out_maker, vyre_diag *diag);
+void vyre_segment_maker_destroy(vyre_segment_maker *maker);
+
 /* The segment of a block: restores what the block touches, runs it, stores what it changed and is
  * alive behind it, and says which way to go. NULL in *out_segment: the block does nothing that
- * anyone can notice. *out_flips: it writes what lanes share to
- * _next. */
-vyre_status vyre_segment_build(const vyre_program *program, const vyre_carry_plan *plan,
-                               const vyre_module_names *names, uint32_t block, uint32_t number,
-                               const vyre_allocator *a, vyre_program **out_segment, bool *out_flips,
-                               vyre_diag *diag);
+ * anyone can notice. *out_flips: it writes what lanes share to _next. */
+vyre_status vyre_segment_build(vyre_segment_maker *maker, uint32_t block, uint32_t number,
+                               vyre_program **out_segment, bool *out_flips, vyre_diag *diag);
 
 #endif

@@ -290,7 +290,7 @@ static void release(vyre_fusion *f) {
     vyre_vec_free(a, &f->shared);
     vyre_vec_free(a, &f->deps);
     for (uint32_t w = 0; w < f->wave_count; w++) {
-        if (f->access && f->access[w]) {
+        if (f->programs && f->access && f->access[w]) {
             vyre_free(a, f->access[w], vyre_program_get(f->programs[w])->decl_count, 1);
         }
         if (f->programs) {

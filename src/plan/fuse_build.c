@@ -352,29 +352,23 @@ static const char *retag(vyre_rewriter *rw, const char *tag, void *user) {
 static void write_stmts(weaver *w) {
     vyre_rewriter *rw = &w->rws[w->wave];
     const vyre_program_view *p = rw->p;
-    uint32_t inside[VYRE_LIMIT_NESTING * (VYRE_LIMIT_CALL_DEPTH + 1)]; /* exits seen in each list */
-    uint32_t depth = 0, exits = 0;
+    vyre_stmt last_exit = VYRE_NONE;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         if (n->op == VYRE_STMT_EXIT && w->leaves) {
             vyre_builder_at(w->b, vyre_program_stmt_place(rw->source, s));
             vyre_build_assign(w->b, w->left, vyre_build_bool(w->b, true));
             vyre_build_break(w->b);
-            exits++;
+            last_exit = s;
             continue;
         }
         vyre_rewrite_stmt(rw, s);
-        if (scope == VYRE_SCOPE_OPEN && depth < sizeof inside / sizeof inside[0]) {
-            inside[depth++] = exits;
-        } else if (scope == VYRE_SCOPE_END) {
-            uint8_t opener = p->stmts[n->match].op;
-            depth--;
-            if ((opener == VYRE_STMT_FOR || opener == VYRE_STMT_WHILE) && exits > inside[depth]) {
-                vyre_build_if(w->b, vyre_build_var(w->b, w->left));
-                vyre_build_break(w->b);
-                vyre_build_end(w->b);
-            }
+        bool ends_loop = n->op == VYRE_STMT_END && (p->stmts[n->match].op == VYRE_STMT_FOR ||
+                                                    p->stmts[n->match].op == VYRE_STMT_WHILE);
+        if (ends_loop && last_exit != VYRE_NONE && last_exit > n->match) {
+            vyre_build_if(w->b, vyre_build_var(w->b, w->left));
+            vyre_build_break(w->b);
+            vyre_build_end(w->b);
         }
     }
 }

@@ -80,11 +80,11 @@ static vyre_status download(vyre_run *run, const transfer *t) {
     return status;
 }
 
-/* `begin` is when the dispatch began and `compile` what compiling took of it. */
+/* Compiles the pipeline if it is not yet, after all that is cheaper to refuse. `begin` is when the
+ * dispatch began. */
 static vyre_status run_pipeline(vyre_pipeline *pipeline, const transfer *t,
                                 const vyre_dispatch_options *options, uint64_t begin,
-                                uint64_t compile, vyre_dispatch_report *out_report,
-                                vyre_diag *diag) {
+                                vyre_dispatch_report *out_report, vyre_diag *diag) {
     vyre_run run = {.pipeline = pipeline,
                     .options = options,
                     .words = {.inputs = t->inputs},
@@ -95,8 +95,12 @@ static vyre_status run_pipeline(vyre_pipeline *pipeline, const transfer *t,
     if (status != VYRE_OK) {
         return status;
     }
-    run.report.times.compile = compile;
     status = check_outputs(&run, t);
+    if (status == VYRE_OK && !pipeline->is_compiled) {
+        run.lap = begin; /* checking the program is part of it */
+        status = vyre_pipeline_compile(pipeline, options, diag);
+        vyre_run_lap(&run, &run.report.times.compile);
+    }
     if (status == VYRE_OK) {
         vyre_staging staging = {0};
         bool through_buffers = options->path == VYRE_PATH_RESIDENT;
@@ -130,7 +134,7 @@ vyre_status vyre_pipeline_dispatch(vyre_pipeline *pipeline, const vyre_input *in
     }
     vyre_status status = check_transfer(pipeline->device, &t, options, diag);
     return status != VYRE_OK ? status
-                             : run_pipeline(pipeline, &t, options, begin, 0, out_report, diag);
+                             : run_pipeline(pipeline, &t, options, begin, out_report, diag);
 }
 
 vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
@@ -150,8 +154,7 @@ vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
         status = vyre_pipeline_create(device, program, options, &pipeline, diag);
     }
     if (status == VYRE_OK) {
-        status =
-            run_pipeline(pipeline, &t, options, begin, vyre_clock_now() - begin, out_report, diag);
+        status = run_pipeline(pipeline, &t, options, begin, out_report, diag);
         vyre_pipeline_release(pipeline);
     }
     return status;

@@ -71,23 +71,6 @@ static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
     return status;
 }
 
-static vyre_status compile(vyre_pipeline *p, const vyre_dispatch_options *options,
-                           vyre_diag *diag) {
-    bool is_native = p->device->info.level == VYRE_LEVEL_PROGRAM;
-    if (!vyre_contains_grid_sync(p->program) ||
-        (is_native && options->split != VYRE_SPLIT_ALWAYS)) {
-        vyre_call call = {.device = p->device,
-                          .trace = options->trace,
-                          .name = vyre_program_get(p->program)->name};
-        return vyre_call_compile(&call, p->program, &p->kernel, diag);
-    }
-    vyre_split_options split = {.keep_barriers = options->no_optimize};
-    vyre_status status = may_split(p->device, p->program, options, diag);
-    return status != VYRE_OK ? status
-                             : vyre_schedule_init(&p->schedule, p->device, p->program, &split,
-                                                  options->trace, diag);
-}
-
 vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
                                  const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
                                  vyre_diag *diag) {
@@ -98,13 +81,13 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     atomic_init(&p->references, 1);
     p->device = device;
     vyre_status status = take_program(p, program, options, diag);
+    p->is_split = vyre_contains_grid_sync(program) &&
+                  (device->info.level != VYRE_LEVEL_PROGRAM || options->split == VYRE_SPLIT_ALWAYS);
+    if (status == VYRE_OK && p->is_split) {
+        status = may_split(device, program, options, diag);
+    }
     if (status == VYRE_OK && pthread_mutex_init(&p->lock, NULL) != 0) {
         status = vyre_fail_memory(diag, "a pipeline");
-    } else if (status == VYRE_OK) {
-        status = compile(p, options, diag);
-        if (status != VYRE_OK) {
-            pthread_mutex_destroy(&p->lock);
-        }
     }
     if (status != VYRE_OK) {
         vyre_program_release(p->copy);
@@ -112,9 +95,21 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
         return status;
     }
     atomic_fetch_add(&device->live, 1);
-    vyre_count(&device->counters, VYRE_COUNT_compiles, 1);
     *out_pipeline = p;
     return VYRE_OK;
+}
+
+vyre_status vyre_pipeline_compile(vyre_pipeline *p, const vyre_dispatch_options *options,
+                                  vyre_diag *diag) {
+    vyre_call call = {
+        .device = p->device, .trace = options->trace, .name = vyre_program_get(p->program)->name};
+    vyre_split_options split = {.keep_barriers = options->no_optimize};
+    vyre_status status = p->is_split ? vyre_schedule_init(&p->schedule, p->device, p->program,
+                                                          &split, options->trace, diag)
+                                     : vyre_call_compile(&call, p->program, &p->kernel, diag);
+    p->is_compiled = status == VYRE_OK;
+    vyre_count(&p->device->counters, VYRE_COUNT_compiles, p->is_compiled);
+    return status;
 }
 
 vyre_status vyre_compile(vyre_device *device, vyre_program *program,
@@ -127,9 +122,14 @@ vyre_status vyre_compile(vyre_device *device, vyre_program *program,
                          "an argument of vyre_compile is NULL");
     }
     vyre_pipeline *p = NULL;
-    vyre_status status =
-        vyre_pipeline_create(device, program, options ? options : &defaults, &p, diag);
+    options = options ? options : &defaults;
+    vyre_status status = vyre_pipeline_create(device, program, options, &p, diag);
     if (status == VYRE_OK) {
+        status = vyre_pipeline_compile(p, options, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_pipeline_release(p);
+    } else {
         p->retained = vyre_program_retain(program);
         *out_pipeline = p;
     }
@@ -148,20 +148,16 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
         return;
     }
     vyre_device *device = pipeline->device;
-    if (pipeline->kernel) {
-        device->table->destroy(device->object, pipeline->kernel);
-    } else {
+    if (pipeline->is_compiled && pipeline->is_split) {
         vyre_schedule_finish(&pipeline->schedule);
+    } else if (pipeline->is_compiled) {
+        device->table->destroy(device->object, pipeline->kernel);
     }
     pthread_mutex_destroy(&pipeline->lock);
     vyre_program_release(pipeline->copy);
     vyre_program_release(pipeline->retained);
     vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);
     atomic_fetch_sub(&device->live, 1);
-}
-
-bool vyre_pipeline_is_split(const vyre_pipeline *pipeline) {
-    return !pipeline->kernel;
 }
 
 vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_options *options,
@@ -173,10 +169,9 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
         what =
             (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
     }
-    bool is_split = vyre_pipeline_is_split(p);
-    if (options->split == VYRE_SPLIT_NEVER && is_split) {
+    if (options->split == VYRE_SPLIT_NEVER && p->is_split) {
         what = "no splitting";
-    } else if (options->split == VYRE_SPLIT_ALWAYS && !is_split &&
+    } else if (options->split == VYRE_SPLIT_ALWAYS && !p->is_split &&
                vyre_contains_grid_sync(p->program)) {
         what = "splitting";
     }
@@ -186,15 +181,14 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
                          "asked for",
                          view->name, what);
     }
-    return is_split && options->find_races ? may_split(p->device, p->program, options, diag)
-                                           : VYRE_OK;
+    return p->is_split && options->find_races ? may_split(p->device, p->program, options, diag)
+                                              : VYRE_OK;
 }
 
 vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
                                   vyre_trace *trace, vyre_diag *diag) {
-    return vyre_pipeline_is_split(pipeline)
-               ? vyre_schedule_prepare(&pipeline->schedule, grid, trace, diag)
-               : VYRE_OK;
+    return pipeline->is_split ? vyre_schedule_prepare(&pipeline->schedule, grid, trace, diag)
+                              : VYRE_OK;
 }
 
 static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
@@ -210,9 +204,8 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
 
 vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
-    vyre_status status = vyre_pipeline_is_split(p)
-                             ? vyre_schedule_run(&p->schedule, launch, pass, diag)
-                             : launch_whole(p, launch, pass, diag);
+    vyre_status status = p->is_split ? vyre_schedule_run(&p->schedule, launch, pass, diag)
+                                     : launch_whole(p, launch, pass, diag);
     vyre_call call = {.device = p->device,
                       .trace = pass->trace,
                       .name = vyre_program_get(p->program)->name,
@@ -226,8 +219,7 @@ vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const
 void vyre_pipeline_count(const vyre_pipeline *p) {
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
-    const vyre_module_view *m =
-        vyre_pipeline_is_split(p) ? vyre_module_get(p->schedule.module) : NULL;
+    const vyre_module_view *m = p->is_split ? vyre_module_get(p->schedule.module) : NULL;
     if (VYRE_MUTANT(split_counted_whole, m && m->segment_count > 1, m != NULL)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, m->segment_count);

@@ -11,16 +11,19 @@ struct vyre_pipeline {
     const vyre_program *program; /* what is run: the caller's, or `copy` */
     vyre_program *copy;          /* it with another workgroup; NULL: none */
     vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
-    vyre_backend_kernel *kernel; /* the whole program, or NULL when it is split */
-    vyre_schedule schedule;      /* its segments, when it is split */
+    bool is_split, is_compiled;
+    vyre_backend_kernel *kernel; /* the whole program */
+    vyre_schedule schedule;      /* or its segments */
     pthread_mutex_t lock;        /* held by the dispatch that runs */
 };
 
-/* As vyre_compile, but the program must outlive the pipeline. */
+/* As vyre_compile, but nothing is compiled yet, and the program must outlive the pipeline. */
 vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
                                  const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
                                  vyre_diag *diag);
-bool vyre_pipeline_is_split(const vyre_pipeline *pipeline);
+/* Only after it can it run. */
+vyre_status vyre_pipeline_compile(vyre_pipeline *pipeline, const vyre_dispatch_options *options,
+                                  vyre_diag *diag);
 /* That the options ask for nothing that the pipeline was not compiled for. */
 vyre_status vyre_pipeline_check(const vyre_pipeline *pipeline, const vyre_dispatch_options *options,
                                 vyre_diag *diag);

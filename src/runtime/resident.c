@@ -77,7 +77,7 @@ static vyre_status bind(vyre_resident *r, const vyre_sequence_step *step) {
         return vyre_fail_memory(r->run.diag, "a dispatch");
     }
     vyre_bind_args args = {.inputs = inputs, .are_resident = true};
-    for (uint32_t i = 0, at = 0; i < view->decl_count; i++) {
+    for (uint32_t i = 0, at = 0; i < view->decl_count && at < step->buffer_count; i++) {
         if (is_external(&view->decls[i]) && view->decls[i].role != VYRE_OUT) {
             uint64_t size = step->buffers[at]->size;
             inputs[args.input_count++].size = size < SIZE_MAX ? (size_t)size : SIZE_MAX;

@@ -112,10 +112,10 @@ void vyre_run_begin(vyre_run *run, uint64_t begin) {
     if (!timeout || !vyre_add_u64(begin, timeout, &run->deadline)) {
         run->deadline = 0; /* none, or beyond all time */
     }
-    run->report = (vyre_dispatch_report){.was_split = vyre_pipeline_is_split(run->pipeline)};
+    run->report = (vyre_dispatch_report){.was_split = run->pipeline->is_split};
 }
 
-vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *given) {
+vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *args) {
     const vyre_dispatch_options *options = run->options;
     const vyre_program *program = run->pipeline->program;
     run->device = run->pipeline->device;
@@ -125,10 +125,10 @@ vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *given) {
     if (status != VYRE_OK) {
         return status;
     }
-    vyre_bind_args args = *given;
-    args.settings = options->settings;
-    args.setting_count = options->setting_count;
-    status = vyre_binding_init(&run->binding, program, &args, &run->device->allocator, run->diag);
+    vyre_bind_args all = *args;
+    all.settings = options->settings;
+    all.setting_count = options->setting_count;
+    status = vyre_binding_init(&run->binding, program, &all, &run->device->allocator, run->diag);
     if (status != VYRE_OK) {
         return status;
     }

@@ -360,17 +360,17 @@ static vyre_status run_steps(run *r) {
     return status;
 }
 
-vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *source, const vyre_pass *pass,
+vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
     run r = {.s = s,
-             .source = source,
+             .source = launch,
              .pass = *pass,
              .diag = diag,
              .grid = VYRE_SCHEDULE_GRID,
              .next = VYRE_SCHEDULE_NEXT,
              .tick = 1,
-             .groups = count_groups(source->grid),
-             .lanes = count_lanes(s, source->grid),
+             .groups = count_groups(launch->grid),
+             .lanes = count_lanes(s, launch->grid),
              .has_device_time = true};
     pass->stats->segments = vyre_module_get(s->module)->segment_count;
     vyre_status status = zero_carry(s, pass->trace, diag);

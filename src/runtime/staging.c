@@ -9,7 +9,7 @@ vyre_status vyre_staging_create(vyre_staging *s, vyre_run *run) {
     uint32_t most = run->view->decl_count;
     s->device = run->device;
     s->count = most;
-    s->buffers = vyre_alloc_zeroed(&run->device->allocator, most, sizeof *s->buffers);
+    s->buffers = vyre_alloc_zeroed(&run->device->allocator, most, sizeof(void *));
     if (!s->buffers) {
         return vyre_fail_memory(run->diag, "a dispatch");
     }
@@ -61,5 +61,5 @@ void vyre_staging_destroy(vyre_staging *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         vyre_buffer_destroy(s->buffers[i]);
     }
-    vyre_free(&s->device->allocator, s->buffers, s->count, sizeof *s->buffers);
+    vyre_free(&s->device->allocator, s->buffers, s->count, sizeof(void *));
 }

@@ -238,6 +238,10 @@ static void note_stmt(differ_facts *f, const vyre_program_view *p, vyre_stmt at,
     if (simple[op] != 0) {
         f->features |= 1u << (simple[op] - 1);
     }
+    for (vyre_expr i = p->stmts[at].first_expr; op == VYRE_STMT_WHILE && i < p->stmts[at].end_expr;
+         i++) {
+        f->features |= (uint32_t)(p->exprs[i].op == VYRE_EXPR_LOAD) << DIFFER_MEMORY;
+    }
     if (op != VYRE_STMT_GRID_SYNC) {
         return;
     }

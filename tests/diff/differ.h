@@ -23,6 +23,7 @@ typedef enum differ_result {
     X(DEEP, "grid_sync 2 or more deep")                                                            \
     X(LOOP, "grid_sync in for")                                                                    \
     X(WHILE, "grid_sync in while")                                                                 \
+    X(MEMORY, "while on memory")                                                                   \
     X(JUMP, "break or continue")                                                                   \
     X(END, "exit")                                                                                 \
     X(FUNCTION, "function with grid_sync")                                                         \

@@ -243,8 +243,12 @@ static void begin_while(order_free *g, level own, uint32_t trips) {
 static void begin_for(order_free *g, level own, uint32_t trips) {
     vyre_builder *b = g->x.b;
     const uint32_t step = 1 + random_below(&g->x, 3);
-    const vyre_expr from = order_free_below(g, 3, own);
-    const vyre_expr to = order_free_below(g, trips * step + 2, own);
+    vyre_expr from = order_free_below(g, 3, own);
+    vyre_expr to = order_free_below(g, trips * step + 2, own);
+    if (random_chance(&g->x, 10)) { /* what comes after the last trip may pass 2^32 */
+        from = vyre_build_u32(b, UINT32_MAX - trips * step + random_below(&g->x, step));
+        to = vyre_build_u32(b, UINT32_MAX - random_below(&g->x, 2));
+    }
     const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), from, to,
                                       step == 1 ? VYRE_NONE : vyre_build_u32(b, step));
     add_local(g, i, own, true);

@@ -41,7 +41,7 @@ TEST(dispatches_of_a_device_are_done_in_order) {
     uint32_t want = 0, got = 0;
     vyre_diag diag = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
-        by[i] = (vyre_setting){"by", VYRE_U32, i * i};
+        by[i] = (vyre_setting){"by", VYRE_U32, (uint64_t)i * i};
         vyre_dispatch_options o = {.settings = &by[i], .setting_count = 1};
         REQUIRE_OK(vyre_dispatch_resident_async(pipeline, &v, 1, &o, &events[i], &diag), &diag);
         want = want * 2 + i * i;

@@ -195,7 +195,7 @@ TEST(auto_ranks_by_facts_before_rank) {
     static const char *const winners[] = {"able", "able", "able", "timed", "wide"};
     vyre_registry *r = NULL;
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof winners / sizeof(char *); i++) {
         vyre_device *device = NULL;
         slot_count = 0;
         REQUIRE_OK(vyre_registry_add(r, &all[i]->backend, NULL), NULL);

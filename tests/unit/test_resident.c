@@ -84,7 +84,7 @@ TEST(a_pipeline_compiles_once_and_serves_any_grid) {
         static const uint32_t counts[] = {4, 12, 8, 4};
         for (size_t k = 0; k < 8; k++) {
             uint32_t n = counts[k % 4];
-            vyre_input in[] = {{x, n * 4}, {y, n * 4}};
+            vyre_input in[] = {{x, n * sizeof *x}, {y, n * sizeof *y}};
             vyre_dispatch_options o = {.path = k / 4 ? VYRE_PATH_RESIDENT : VYRE_PATH_HOST};
             REQUIRE_OK(vyre_pipeline_dispatch(pipeline, in, 2, out, 2, &o, &report, &diag), &diag);
             for (uint32_t i = 0; i < n; i++) {
@@ -491,6 +491,7 @@ TEST(a_used_pipeline_carries_nothing_over) {
 /* Failures */
 
 /* Everything at once: compile, fixpoint on buffers, sequence, host bytes both ways. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the dispatch writes to it */
 static vyre_status use_everything(vyre_device *device, uint32_t *slot) {
     vyre_program *program = run_parse(climb_text);
     vyre_pipeline *pipeline = NULL;

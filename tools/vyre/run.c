@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define AT(field) offsetof(run_options, field)
 
 static const cli_option options[] = {
@@ -35,6 +37,8 @@ static const cli_option options[] = {
      "after a warm-up run N times from the same inputs; times are medians"},
     {"stats", CLI_FLAG, 0, false, AT(stats), NULL, "print launches, waits and bytes"},
     {"time", CLI_FLAG, 0, false, AT(time), NULL, "print where the time went"},
+    {"trace", CLI_TEXT, 0, false, AT(trace), "FILE",
+     "write what the device did when, for ui.perfetto.dev"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object; see vyre help json"},
 };
 
@@ -162,6 +166,8 @@ static void finish(run *r) {
     free(r->outputs);
     free(r->files);
     free(r->settings);
+    vyre_pipeline_release(r->pipeline);
+    vyre_trace_destroy(r->options.trace);
     vyre_device_close(r->device);
     vyre_program_release(r->program);
 }
@@ -170,14 +176,32 @@ static void finish(run *r) {
 
 static cli_exit dispatch(run *r) {
     vyre_diag diag = {0};
-    vyre_status status = vyre_dispatch(r->device, r->program, r->inputs, r->input_count, r->outputs,
-                                       r->output_count, &r->options, &r->report, &diag);
+    vyre_status status =
+        r->pipeline ? vyre_pipeline_dispatch(r->pipeline, r->inputs, r->input_count, r->outputs,
+                                             r->output_count, &r->options, &r->report, &diag)
+                    : vyre_dispatch(r->device, r->program, r->inputs, r->input_count, r->outputs,
+                                    r->output_count, &r->options, &r->report, &diag);
     return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
+}
+
+/* What is repeated is compiled once, by the warm-up. */
+static cli_exit warm_up(run *r, uint64_t *out_compile) {
+    vyre_diag diag = {0};
+    uint64_t begin = vyre_clock_now();
+    if (vyre_compile(r->device, r->program, &r->options, &r->pipeline, &diag) != VYRE_OK) {
+        return cli_report(r->cli, &diag);
+    }
+    *out_compile = vyre_clock_now() - begin;
+    return dispatch(r);
 }
 
 static cli_exit dispatch_all(run *r) {
     uint32_t count = (uint32_t)r->o->repeat.value;
-    cli_exit exit = dispatch(r);
+    uint64_t compile = 0;
+    if (r->o->trace && vyre_trace_create(NULL, 0, &r->options.trace) != VYRE_OK) {
+        return cli_fail(r->cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory");
+    }
+    cli_exit exit = count ? warm_up(r, &compile) : dispatch(r);
     if (exit != CLI_PENDING || count == 0) {
         return exit;
     }
@@ -190,6 +214,7 @@ static cli_exit dispatch_all(run *r) {
         times[i] = r->report.times;
     }
     run_take_medians(&r->report.times, times, count);
+    r->report.times.compile = compile;
     free(times);
     return exit;
 }

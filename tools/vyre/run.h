@@ -12,7 +12,7 @@ typedef struct run_options {
     cli_list in, out, set;
     cli_triple grid;
     cli_number elements, iterations, split, path, threads, timeout, steps, repeat, races;
-    const char *order;
+    const char *order, *trace;
     bool no_opt, stats, time, json;
 } run_options;
 
@@ -25,6 +25,7 @@ typedef struct run {
     vyre_program *program;
     const vyre_program_view *view;
     vyre_device *device;
+    vyre_pipeline *pipeline; /* --repeat only */
 
     uint32_t input_count;
     vyre_decl *input_decls;

@@ -96,6 +96,26 @@ static vyre_status stage_output(const run *r, vyre_stage *stage, uint32_t slot, 
     return status == VYRE_OK ? vyre_stage_write(stage, output->data, output->size, diag) : status;
 }
 
+typedef struct trace_file {
+    vyre_stage *stage;
+    vyre_diag *diag;
+    vyre_status status;
+} trace_file;
+
+static bool write_trace(void *user, const char *text, size_t length) {
+    trace_file *file = user;
+    file->status = vyre_stage_write(file->stage, text, length, file->diag);
+    return file->status == VYRE_OK;
+}
+
+static vyre_status stage_trace(const run *r, vyre_stage *stage, vyre_diag *diag) {
+    trace_file file = {stage, diag, vyre_stage_open(stage, r->o->trace, diag)};
+    if (file.status == VYRE_OK) {
+        (void)vyre_trace_write(r->options.trace, write_trace, &file);
+    }
+    return file.status;
+}
+
 cli_exit run_write_outputs(run *r) {
     vyre_diag diag = {0};
     vyre_stage stage;
@@ -103,6 +123,9 @@ cli_exit run_write_outputs(run *r) {
     vyre_stage_init(&stage, NULL);
     for (uint32_t i = 0; i < r->output_count && status == VYRE_OK; i++) {
         status = r->files[i] ? stage_output(r, &stage, i, &diag) : VYRE_OK;
+    }
+    if (status == VYRE_OK && r->o->trace) {
+        status = stage_trace(r, &stage, &diag);
     }
     if (status == VYRE_OK) {
         status = vyre_stage_commit(&stage, &diag);

@@ -1,9 +1,10 @@
 /* JSON writer: appends to a text; a bit per level remembers whether a comma is due. */
+#include "base/json.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "io/json.h"
 
 void vyre_json_writer_init(vyre_json_writer *writer, vyre_text *text) {
     *writer = (vyre_json_writer){.text = text};

@@ -1,0 +1,329 @@
+/* Modules for people: the schedule with its segments, and the account of what each barrier costs.
+ * Linear in the size of the module and of the lists of carries alive behind its steps. */
+#include "pass/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "ir/print.h"
+#include "pass/module.h"
+
+/* ---- what the renderers share ---- */
+
+static const struct {
+    const char *name, *where;
+    vyre_carry_owner owner;
+} kinds[] = {
+    [VYRE_CARRY_RECOMPUTED] = {"recomputed", "recomputed", VYRE_OWNER_LANE},
+    [VYRE_CARRY_LANE] = {"lane", "stored by each lane", VYRE_OWNER_LANE},
+    [VYRE_CARRY_GRID] = {"grid", "stored once for the grid", VYRE_OWNER_GRID},
+    [VYRE_CARRY_PRIVATE] = {"private", "array, stored by each lane", VYRE_OWNER_LANE},
+    [VYRE_CARRY_WORKGROUP] = {"workgroup", "memory, stored for each group", VYRE_OWNER_GROUP},
+    [VYRE_CARRY_GROUP] = {"group", "stored once for each group", VYRE_OWNER_GROUP},
+    [VYRE_CARRY_ENDED] = {"ended", "masked: a flag for each lane", VYRE_OWNER_LANE},
+};
+
+const char *vyre_carry_kind_name(vyre_carry_kind kind) {
+    return kinds[kind].name;
+}
+const char *vyre_carry_kind_where(vyre_carry_kind kind) {
+    return kinds[kind].where;
+}
+vyre_carry_owner vyre_carry_owner_of(vyre_carry_kind kind) {
+    return kinds[kind].owner;
+}
+
+void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[3]) {
+    const uint32_t *live;
+    uint32_t count = vyre_module_live(module, step, &live);
+    out_bytes[0] = out_bytes[1] = out_bytes[2] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const vyre_carry *carry = &module->view.carries[live[i]];
+        out_bytes[vyre_carry_owner_of(carry->kind)] += UINT64_C(4) * carry->words;
+    }
+}
+
+bool vyre_explain_write(void *text, const char *bytes, size_t length) {
+    vyre_text_append(text, bytes, length);
+    return !((vyre_text *)text)->failed;
+}
+
+void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vyre_step *step) {
+    const vyre_program_view *p = vyre_program_get(module->source);
+    const vyre_stmt_node *n = &p->stmts[step->condition];
+    if (n->op == VYRE_STMT_FOR) {
+        vyre_text_printf(text, "another trip of %s", p->vars[n->var].name);
+    } else {
+        vyre_print_expr(module->source, n->arg[0], vyre_explain_write, text);
+    }
+}
+
+const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step) {
+    uint8_t op = step->collective == VYRE_NONE
+                     ? (uint8_t)VYRE_STMT_GRID_SYNC
+                     : vyre_program_get(module->source)->stmts[step->collective].op;
+    return vyre_stmt_info_of((vyre_stmt_op)op)->spelling;
+}
+
+void vyre_explain_line(vyre_text *text, vyre_place place) {
+    if (place.line) {
+        vyre_text_printf(text, "line %" PRIu32, place.line);
+    } else {
+        vyre_text_puts(text, "an unknown line");
+    }
+}
+
+static bool is_added(const vyre_module *module, const char *name) {
+    const vyre_module_names *names = &module->names;
+    return strcmp(name, names->lane) == 0 || strcmp(name, names->grid) == 0 ||
+           strcmp(name, names->next) == 0;
+}
+
+uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
+                              bool written) {
+    const vyre_program_view *p = vyre_program_get(module->segments[segment]);
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < p->decl_count; d++) {
+        const vyre_decl_node *n = &p->decls[d];
+        if (n->role != (written ? VYRE_INOUT : VYRE_IN) || is_added(module, n->name)) {
+            continue;
+        }
+        vyre_text_printf(text, "%s%s", count++ ? ", " : "", n->name);
+    }
+    return count;
+}
+
+/* Whatever splitting adds has the place of the `program` line, except the last statement of a
+ * segment that decides. */
+uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stmt *out_begin) {
+    const vyre_program *program = module->segments[segment];
+    const vyre_program_view *p = vyre_program_get(program);
+    uint32_t added = vyre_program_place(module->source).line;
+    bool decides = p->stmt_count > p->entry && p->stmts[p->stmt_count - 1].decl != VYRE_NONE &&
+                   strcmp(p->decls[p->stmts[p->stmt_count - 1].decl].name, module->names.next) == 0;
+    vyre_stmt end = p->stmt_count - decides, s = p->entry;
+    while (s < end && vyre_program_stmt_place(program, s).line == added) {
+        s++;
+    }
+    *out_begin = s;
+    while (s < end && vyre_program_stmt_place(program, s).line != added) {
+        s++;
+    }
+    return s - *out_begin;
+}
+
+/* ---- the schedule and the segments ---- */
+
+static const char *plural(uint32_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void title(vyre_text *text, const vyre_module_view *v) {
+    vyre_text_printf(
+        text, "%s: %" PRIu32 " step%s, %" PRIu32 " segment%s, %" PRIu32 " grid barrier%s\n",
+        vyre_program_get(v->source)->name, v->step_count, plural(v->step_count), v->segment_count,
+        plural(v->segment_count), v->sync_points, plural(v->sync_points));
+}
+
+static const char *segment_name(const vyre_module_view *v, const vyre_step *step) {
+    return step->segment == VYRE_NONE ? "nothing to launch"
+                                      : vyre_program_get(v->segments[step->segment])->name;
+}
+
+static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t number) {
+    const vyre_module_view *v = &module->view;
+    const vyre_step *step = &v->steps[number];
+    vyre_text_printf(text, "\nstep %-4" PRIu32 " %s\n", number, segment_name(v, step));
+    if (step->sync) {
+        vyre_text_printf(text, "    %s, ", vyre_explain_barrier(module, step));
+        vyre_explain_line(text, step->place);
+        vyre_text_puts(text, "\n");
+    }
+    switch ((vyre_step_kind)step->kind) {
+    case VYRE_STEP_NEXT: vyre_text_printf(text, "    go to step %" PRIu32 "\n", step->next); break;
+    case VYRE_STEP_BRANCH:
+        vyre_text_puts(text, "    if ");
+        vyre_explain_condition(text, module, step);
+        vyre_text_puts(text, ", ");
+        vyre_explain_line(text, vyre_program_stmt_place(v->source, step->condition));
+        vyre_text_printf(text, ": go to step %" PRIu32 ", else to step %" PRIu32 "\n", step->next,
+                         step->otherwise);
+        break;
+    case VYRE_STEP_END: vyre_text_puts(text, "    end\n"); break;
+    }
+}
+
+void vyre_explain_text(vyre_text *text, const vyre_module *module) {
+    const vyre_module_view *v = &module->view;
+    title(text, v);
+    for (uint32_t i = 0; i < v->step_count; i++) {
+        schedule_step(text, module, i);
+    }
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        vyre_text_puts(text, "\n");
+        (void)vyre_program_print(v->segments[i], vyre_explain_write, text);
+    }
+}
+
+/* ---- the account ---- */
+
+enum { NAME_COLUMN = 20, WHERE_COLUMN = 30 };
+
+static void bytes(vyre_text *text, const uint64_t by_owner[3]) {
+    vyre_text_printf(
+        text, "%" PRIu64 " bytes per lane, %" PRIu64 " per group, %" PRIu64 " for the grid",
+        by_owner[VYRE_OWNER_LANE], by_owner[VYRE_OWNER_GROUP], by_owner[VYRE_OWNER_GRID]);
+}
+
+static void carried(vyre_text *text, const vyre_carry *carry) {
+    vyre_text_printf(text, "    %-*s %-*s", NAME_COLUMN, carry->name, WHERE_COLUMN,
+                     vyre_carry_kind_where(carry->kind));
+    if (carry->words) {
+        vyre_text_printf(text, " %6" PRIu64 " bytes, word %" PRIu32, UINT64_C(4) * carry->words,
+                         carry->slot);
+    } else {
+        vyre_text_puts(text, "      0 bytes");
+    }
+    if (carry->place.line) {
+        vyre_text_printf(text, ", from line %" PRIu32, carry->place.line);
+    }
+    vyre_text_puts(text, "\n");
+}
+
+/* Where a launch ends: at a barrier, at a decision, or where two ways meet. */
+static void boundary(vyre_text *text, const vyre_module *module, uint32_t number) {
+    const vyre_module_view *v = &module->view;
+    const vyre_step *step = &v->steps[number];
+    const uint32_t *live;
+    uint32_t count = vyre_module_live(module, number, &live);
+    if (step->kind == VYRE_STEP_NEXT && !step->sync) {
+        vyre_text_puts(text, "\nno barrier, two ways meet");
+    } else {
+        vyre_text_printf(text, "\n%s, ",
+                         step->sync ? vyre_explain_barrier(module, step)
+                                    : "no barrier, a decision");
+        vyre_explain_line(text, step->place);
+    }
+    vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
+    if (step->kind == VYRE_STEP_END) {
+        vyre_text_puts(text, "    nothing follows: it costs nothing\n");
+        return;
+    }
+    if (count == 0) {
+        vyre_text_puts(text, "    nothing is carried\n");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        carried(text, &v->carries[live[i]]);
+    }
+    uint64_t by_owner[3];
+    vyre_explain_bytes(module, number, by_owner);
+    vyre_text_puts(text, "    in total ");
+    bytes(text, by_owner);
+    vyre_text_puts(text, "\n");
+}
+
+static void removed_barriers(vyre_text *text, const vyre_module_view *v) {
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        vyre_text_puts(text, "\ngrid_sync, ");
+        vyre_explain_line(text, v->removed[i].place);
+        vyre_text_printf(text,
+                         ", %s: nothing%s that lanes write on one side is used by other lanes "
+                         "on the other side\n",
+                         v->removed[i].weakened ? "made a workgroup barrier" : "removed",
+                         v->removed[i].weakened ? " but workgroup memory" : "");
+    }
+}
+
+static void idle_steps(vyre_text *text, const vyre_module_view *v) {
+    for (uint32_t i = 0; i < v->step_count; i++) {
+        const vyre_step *step = &v->steps[i];
+        if (step->segment == VYRE_NONE) {
+            vyre_text_printf(
+                text, "\nstep %" PRIu32 " launches nothing: it writes no buffer%s\n", i,
+                step->kind == VYRE_STEP_END ? ", and no value is needed behind it"
+                                            : ", and no value that must be stored changes in it");
+        }
+    }
+}
+
+/* Which segments use a buffer: "bfs_0, bfs_2". */
+static void users(vyre_text *text, const vyre_module_view *v, const char *buffer, vyre_role role,
+                  const char *verb, bool *any) {
+    bool first = true;
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        const vyre_program_view *p = vyre_program_get(v->segments[i]);
+        vyre_decl d = vyre_program_find_decl(v->segments[i], buffer);
+        if (d != VYRE_NONE && p->decls[d].role == role) {
+            vyre_text_printf(text, "%s%s%s", first ? *any ? "; " : "" : ", ", first ? verb : "",
+                             p->name);
+            first = false;
+            *any = true;
+        }
+    }
+}
+
+static void residents(vyre_text *text, const vyre_module_view *v) {
+    const vyre_program_view *p = vyre_program_get(v->source);
+    bool heading = false;
+    for (uint32_t d = 0; d < p->decl_count; d++) {
+        const vyre_decl_node *n = &p->decls[d];
+        if (!vyre_role_is_buffer((vyre_role)n->role)) {
+            continue;
+        }
+        vyre_text_puts(text, heading ? "" : "\nbuffers stay in device memory\n");
+        heading = true;
+        vyre_text_printf(text, "    %-*s %-8s ", NAME_COLUMN, n->name,
+                         vyre_role_name((vyre_role)n->role));
+        bool any = false;
+        users(text, v, n->name, VYRE_INOUT, "written by ", &any);
+        users(text, v, n->name, VYRE_IN, "read by ", &any);
+        vyre_text_puts(text, any ? "\n" : "not used\n");
+    }
+}
+
+void vyre_explain_words(vyre_text *text, const vyre_module *module) {
+    const vyre_module_view *v = &module->view;
+    uint64_t reserved[3];
+    reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
+    reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
+    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words; /* _grid and _next */
+    title(text, v);
+    vyre_text_puts(text, "memory for the carry: ");
+    bytes(text, reserved);
+    vyre_text_puts(text, "\n");
+    for (uint32_t i = 0; i < v->step_count; i++) {
+        if (v->steps[i].kind != VYRE_STEP_END || v->steps[i].sync) {
+            boundary(text, module, i);
+        }
+    }
+    removed_barriers(text, v);
+    idle_steps(text, v);
+    residents(text, v);
+}
+
+/* ---- the public call ---- */
+
+vyre_status vyre_module_write(const vyre_module *module, vyre_module_format format,
+                              const vyre_allocator *allocator, vyre_write_fn write, void *user,
+                              vyre_diag *diag) {
+    static void (*const renderers[])(vyre_text *, const vyre_module *) = {
+        [VYRE_MODULE_TEXT] = vyre_explain_text, [VYRE_MODULE_EXPLAIN] = vyre_explain_words,
+        [VYRE_MODULE_JSON] = vyre_explain_json, [VYRE_MODULE_DOT] = vyre_explain_dot,
+        [VYRE_MODULE_SVG] = vyre_explain_svg,
+    };
+    if (!module || !write || (unsigned)format >= sizeof renderers / sizeof renderers[0]) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "see vyre/split.h",
+                         "writing a module: an argument is NULL or the format is unknown");
+    }
+    vyre_text text;
+    vyre_text_init(&text, allocator);
+    renderers[format](&text, module);
+    vyre_status status = vyre_text_status(&text, "the text of a module", diag);
+    if (status == VYRE_OK && !write(user, vyre_text_string(&text), text.length)) {
+        status = vyre_fail(diag, VYRE_IO, NULL, "the module could not be written");
+    }
+    vyre_text_finish(&text);
+    return status;
+}

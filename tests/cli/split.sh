@@ -1,0 +1,69 @@
+#!/bin/bash
+# split: what it prints for the examples and for programs that hold every construct, byte by byte;
+# its segments are programs; bad calls. With --update the stored outputs are rewritten.
+. "$VYRE_SOURCE/tests/cli/lib.sh"
+golden=$VYRE_SOURCE/tests/golden/split
+
+formats=(split: explain:--explain dot:--dot svg:--svg)
+subjects=("$golden"/*.vy "$VYRE_SOURCE"/examples/{bfs,cg,jacobi,reach}.vy)
+for subject in "${subjects[@]}"; do
+    name=$(basename "$subject" .vy)
+    for format in "${formats[@]}"; do
+        stored=$golden/$name.${format%%:*} option=${format#*:}
+        expect_exit 0 "$VYRE" split "$subject" ${option:+"$option"}
+        expect_quiet err
+        [[ ${1:-} != --update ]] || cp out "$stored"
+        expect_same out "$stored"
+        [[ $option != --svg ]] || python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("out")'
+    done
+    # The segments in the folder, in the object and in the text are the same programs.
+    expect_exit 0 "$VYRE" split "$subject" -o "$name"
+    expect_quiet out
+    expect_exit 0 "$VYRE" split "$subject" --json
+    expect_same out "$name/schedule.json"
+    python3 - "$name" <<'PYTHON'
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+module = json.load(open(folder / "schedule.json"))
+assert module["schema"] == 1 and module["program"] == sys.argv[1], module
+shown = (folder.parent / "out").read_text()
+names = [s["name"] for s in module["segments"]]
+assert sorted(names + ["schedule"]) == sorted(p.stem for p in folder.iterdir()), names
+for segment in module["segments"]:
+    assert (folder / (segment["name"] + ".vy")).read_text() == segment["text"], segment["name"]
+steps, carries = module["steps"], module["carries"]
+assert sum(s["sync"] for s in steps) == module["sync_points"]
+launched = [s["segment"] for s in steps if s["segment"] is not None]
+assert launched == list(range(len(names))), launched
+for s in steps:
+    targets = [s[k] for k in ("next", "otherwise") if s[k] is not None]
+    assert len(targets) == {"next": 1, "branch": 2, "end": 0}[s["kind"]], s
+    assert all(0 <= t < len(steps) for t in targets), s
+    assert ("condition" in s) == (s["kind"] == "branch"), s
+    kept = [carries[i] for i in s["carries"]]
+    lane = sum(4 * c["words"] for c in kept if c["kind"] in ("lane", "private", "ended"))
+    assert lane == s["bytes_per_lane"] <= 4 * module["lane_words"], s
+    assert s["bytes_per_group"] <= 4 * module["group_words"], s
+PYTHON
+    expect_exit 0 "$VYRE" check "$name"/*.vy
+    for segment in "$name"/*.vy; do
+        expect_exit 0 "$VYRE" print "$segment"
+        expect_same out "$segment"
+    done
+done
+
+# All at once or nothing.
+cp "$golden/plain.vy" plain.vy
+echo kept >file
+expect_exit 3 "$VYRE" split plain.vy -o file
+expect_exit 3 "$VYRE" split plain.vy -o missing/folder
+[[ $(cat file) == kept ]] || fail "a file was overwritten"
+mkdir taken && mkdir taken/plain_0.vy
+expect_exit 3 "$VYRE" split plain.vy -o taken
+[[ $(ls taken) == plain_0.vy ]] || fail "files were left behind"
+expect_exit 2 "$VYRE" split plain.vy --dot --svg
+expect_exit 2 "$VYRE" split
+expect_exit 3 "$VYRE" split missing.vy
+echo 'program p workgroup(2) elements(4) { out o : u32[4]; if (o[global_id.x] == 0) { grid_sync; } }' >bad.vy
+expect_exit 1 "$VYRE" split bad.vy
+expect_quiet out

@@ -1,0 +1,51 @@
+#!/bin/bash
+# --trace writes what the device did, in the form that ui.perfetto.dev reads; --repeat compiles once.
+. "$VYRE_SOURCE/tests/cli/lib.sh"
+
+cat >two.vy <<'VY'
+program two workgroup(4) elements(8) {
+    inout v : u32[8];
+    v[global_id.x] = v[global_id.x] + 1;
+    grid_sync;
+    v[7 - global_id.x] = v[7 - global_id.x] * 2;
+}
+VY
+
+# check FILE KEY=COUNT...: that many spans of each category.
+check() {
+    python3 - "$@" <<'PYTHON' || fail "$1 is not the trace that was expected"
+import collections, json, sys
+trace = json.load(open(sys.argv[1]))
+assert trace["otherData"]["dropped"] == "0"
+spans = trace["traceEvents"]
+for s in spans:
+    assert s["ph"] == "X" and s["name"] and s["ts"] >= 0 and s["dur"] >= 0 and "tid" in s, s
+assert min(s["ts"] for s in spans) == 0
+counts = collections.Counter(s["cat"] for s in spans)
+for want in sys.argv[2:]:
+    category, count = want.split("=")
+    assert counts[category] == int(count), (category, counts)
+assert {(s["args"]["segment"], s["args"]["of"]) for s in spans if s["cat"] == "launch" and s["args"]} in (
+    set(), {(1, 2), (2, 2)}), spans
+PYTHON
+}
+
+for path in host resident; do
+    expect_exit 0 "$VYRE" run two.vy --backend ref-split --no-opt --in v=iota:8 --path $path --trace t.json --out v=v.npy
+    check t.json compile=2 upload=1 launch=2 download=1
+    expect_exit 0 "$VYRE" run two.vy --backend ref --in v=iota:8 --path $path --trace t.json --out v=w.npy
+    check t.json compile=1 upload=1 launch=1 download=1
+    expect_same v.npy w.npy
+done
+expect_exit 0 "$VYRE" run two.vy --backend ref --in v=iota:8 --repeat 3 --trace t.json
+check t.json compile=1 upload=4 launch=4 download=4
+expect_exit 0 "$VYRE" run two.vy --backend ref --in v=iota:8 --trace - --out v=v.npy
+cp out t.json
+check t.json launch=1
+
+# A run that fails writes no file; neither does a trace that can't be written leave outputs.
+rm -f t.json v.npy
+expect_exit 5 "$VYRE" run two.vy --backend 'fault://ref?op=launch' --in v=iota:8 --trace t.json
+[[ ! -e t.json ]] || fail "a trace was written"
+expect_exit 3 "$VYRE" run two.vy --backend ref --in v=iota:8 --trace missing/t.json --out v=v.npy
+[[ ! -e v.npy ]] || fail "an output was written"

@@ -1,0 +1,36 @@
+// Every kind of carry, and every construct that a schedule can have to follow.
+program kinds workgroup(4) elements(8) {
+    inout     data   : u32[8];
+    out       result : u64[8];
+    workgroup tile   : u32[4];
+    private   seen   : f32[3];
+    param     limit  : u32 = 3;
+    param     fancy  : u32 = 1;
+
+    let i = global_id.x;
+    let wide = u64(data[i]) << 3; // 64 bits for each lane
+    let near = (i + 1) % 8; // cheap: computed again
+    tile[local_id.x] = data[i];
+    seen[i % 3] = f32(i) * 0.5;
+    if (i == 5) {
+        exit;
+    }
+    grid_sync;
+    grid_sync;
+    for (k in 1 .. limit) {
+        wide = wide + u64(data[near]);
+        grid_sync;
+        if (fancy != 0) {
+            data[i] = data[i] + tile[local_id.x] + k;
+            grid_sync;
+            if (k == 2) {
+                break;
+            }
+        } else {
+            grid_sync;
+            data[i] = u32(wide);
+        }
+    }
+    result[i] = wide + u64(seen[i % 3]);
+    grid_sync;
+}

@@ -1,0 +1,142 @@
+/* vyre split: a program as barrier-free segments, what runs them in which order, and why. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "io/file.h"
+#include "vyre/split.h"
+
+typedef struct split_options {
+    bool explain, dot, svg, json, no_opt;
+    const char *folder;
+} split_options;
+
+#define AT(field) offsetof(split_options, field)
+
+static const cli_option options[] = {
+    {"explain", CLI_FLAG, 0, false, AT(explain), NULL,
+     "tell for each barrier what is carried, how, and what it costs"},
+    {"dot", CLI_FLAG, 0, false, AT(dot), NULL, "print the schedule for graphviz"},
+    {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
+    {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
+    {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
+     "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
+};
+
+static vyre_status stage_file(vyre_stage *stage, const char *folder, const char *name,
+                              const vyre_text *contents, vyre_diag *diag) {
+    vyre_text path;
+    vyre_text_init(&path, NULL);
+    vyre_text_printf(&path, "%s/%s", folder, name);
+    vyre_status status = vyre_text_status(&path, "a path", diag);
+    if (status == VYRE_OK) {
+        status = vyre_stage_open(stage, vyre_text_string(&path), diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_stage_write(stage, vyre_text_string(contents), contents->length, diag);
+    }
+    vyre_text_finish(&path);
+    return status;
+}
+
+static vyre_status stage_segment(vyre_stage *stage, const char *folder, const vyre_program *segment,
+                                 vyre_text *text, vyre_diag *diag) {
+    char name[VYRE_LIMIT_NAME + 8];
+    snprintf(name, sizeof name, "%s.vy", vyre_program_get(segment)->name);
+    vyre_text_reset(text);
+    (void)vyre_program_print(segment, cli_write_text, text);
+    vyre_status status = vyre_text_status(text, "a segment", diag);
+    return status == VYRE_OK ? stage_file(stage, folder, name, text, diag) : status;
+}
+
+static vyre_status stage_all(vyre_stage *stage, const char *folder, const vyre_module *module,
+                             vyre_diag *diag) {
+    const vyre_module_view *v = vyre_module_get(module);
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    vyre_status status =
+        vyre_module_write(module, VYRE_MODULE_JSON, NULL, cli_write_text, &text, diag);
+    if (status == VYRE_OK) {
+        status = stage_file(stage, folder, "schedule.json", &text, diag);
+    }
+    for (uint32_t i = 0; i < v->segment_count && status == VYRE_OK; i++) {
+        status = stage_segment(stage, folder, v->segments[i], &text, diag);
+    }
+    vyre_text_finish(&text);
+    return status;
+}
+
+/* All files appear or none; the folder itself is made if it is not there. */
+static cli_exit write_folder(cli_context *cli, const char *folder, const vyre_module *module) {
+    vyre_diag diag = {0};
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        vyre_fail_errno(&diag, folder, "make", errno);
+        return cli_report(cli, &diag);
+    }
+    vyre_stage stage;
+    vyre_stage_init(&stage, NULL);
+    vyre_status status = stage_all(&stage, folder, module, &diag);
+    if (status == VYRE_OK) {
+        status = vyre_stage_commit(&stage, &diag);
+    }
+    vyre_stage_finish(&stage);
+    return status == VYRE_OK ? CLI_OK : cli_report(cli, &diag);
+}
+
+static cli_exit show(cli_context *cli, const split_options *o, const vyre_module *module) {
+    vyre_module_format format = o->explain ? VYRE_MODULE_EXPLAIN
+                                : o->json  ? VYRE_MODULE_JSON
+                                : o->dot   ? VYRE_MODULE_DOT
+                                : o->svg   ? VYRE_MODULE_SVG
+                                           : VYRE_MODULE_TEXT;
+    vyre_diag diag = {0};
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    if (vyre_module_write(module, format, NULL, cli_write_text, &text, &diag) != VYRE_OK) {
+        vyre_text_finish(&text);
+        return cli_report(cli, &diag);
+    }
+    return cli_output(cli, &text);
+}
+
+static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
+    const split_options *o = given;
+    if (o->explain + o->json + o->dot + o->svg + (o->folder != NULL) > 1) {
+        return cli_fail(cli, VYRE_INVALID_ARGUMENT,
+                        "choose one of --explain, --dot, --svg, --json, -o",
+                        "these options do not go together");
+    }
+    vyre_program *program = NULL;
+    cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
+    if (exit != CLI_PENDING) {
+        return exit;
+    }
+    vyre_diag diag = {0};
+    vyre_module *module = NULL;
+    vyre_split_options how = {.keep_barriers = o->no_opt};
+    vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
+    vyre_program_release(program);
+    if (status != VYRE_OK) {
+        return cli_report(cli, &diag);
+    }
+    exit = o->folder ? write_folder(cli, o->folder, module) : show(cli, o, module);
+    vyre_module_release(module);
+    return exit;
+}
+
+const cli_command cli_split_command = {
+    .name = "split",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .summary = "show a program as segments without grid barriers, and the schedule that runs them",
+    .details = "This is what runs on a device whose lanes can not wait for their whole grid. Each "
+               "segment is a program; the schedule says which one comes next, and what is alive "
+               "across a barrier is carried in memory.",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .options_size = sizeof(split_options),
+    .run = run,
+};
