@@ -88,15 +88,16 @@ TEST(d13_deep_expressions_are_not_recomputed) {
 
 /* A long chain that crosses a barrier at every 17th link is stored there, not begun anew. */
 TEST(d13_chains_are_not_begun_anew_behind_each_barrier) {
-    enum { LINKS = 1700, APART = 17, ROOM = LINKS * 60 };
+    enum { LINKS = 1700, APART = 17, ROOM = LINKS * 80 };
     char *text = malloc(ROOM);
     REQUIRE(text);
     size_t at = (size_t)snprintf(text, ROOM,
                                  "program p workgroup(2) { inout o : u32[4];\n"
                                  "  let x0 = o[global_id.x];\n");
     for (int i = 1; i <= LINKS; i++) {
-        at += (size_t)snprintf(text + at, ROOM - at, "let x%d = x%d * 3 + x%d; %s\n", i, i - 1,
-                               i > 5 ? i - 5 : 0, i % APART ? "" : "grid_sync;");
+        at +=
+            (size_t)snprintf(text + at, ROOM - at, "let x%d = x%d * 3 + x%d; %s\n", i, i - 1,
+                             i > 5 ? i - 5 : 0, i % APART ? "" : "o[global_id.x] += 1; grid_sync;");
     }
     snprintf(text + at, ROOM - at, "o[global_id.x] = x%d; }", LINKS);
     vyre_module *m = conform_split(text);
