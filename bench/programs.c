@@ -65,7 +65,7 @@ static void body(vyre_text *t, uint32_t unit, uint32_t nodes) {
         vyre_text_printf(t,
                          "    let x%" PRIu32 "_%" PRIu32 " = v * %" PRIu32 " + a[global_id.x];\n"
                          "    v = x%" PRIu32 "_%" PRIu32 " ^ (v >> 3);\n"
-                         "    b[global_id.x] = b[global_id.x] + v;\n",
+                         "    b[global_id.x] = b[15 - global_id.x] + v;\n",
                          unit, k, k + 3, unit, k);
     }
 }
@@ -87,7 +87,9 @@ static void barriers_in_loops(vyre_text *t, uint32_t nodes, uint32_t barriers) {
         body(t, 2 * i, nodes / barriers - 16);
         vyre_text_puts(t, "    grid_sync;\n    if (n != 3) {\n");
         body(t, 2 * i + 1, nodes / barriers - 16);
-        vyre_text_printf(t, "    grid_sync;\n    v = v + c%" PRIu32 ";\n    }\n    }\n", i);
+        vyre_text_printf(
+            t, "    grid_sync;\n    v = v + c%" PRIu32 " + b[15 - global_id.x];\n    }\n    }\n",
+            i);
     }
 }
 

@@ -228,11 +228,11 @@ static void removed_barriers(vyre_text *text, const vyre_module_view *v) {
     for (uint32_t i = 0; i < v->removed_count; i++) {
         vyre_text_puts(text, "\ngrid_sync, ");
         vyre_explain_line(text, v->removed[i].place);
-        vyre_text_printf(text,
-                         ", %s: nothing%s that lanes write on one side is used by other lanes "
-                         "on the other side\n",
-                         v->removed[i].weakened ? "made a workgroup barrier" : "removed",
-                         v->removed[i].weakened ? " but workgroup memory" : "");
+        vyre_text_puts(text, v->removed[i].weakened
+                                 ? ", made a workgroup barrier: both sides are one launch, where "
+                                   "lanes share only workgroup memory\n"
+                                 : ", removed: both sides are one launch, where no lane uses what "
+                                   "others write\n");
     }
 }
 

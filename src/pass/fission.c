@@ -7,6 +7,7 @@
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
  * and order are the same in every process. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -203,6 +204,13 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+static int by_place(const void *a, const void *b) {
+    const vyre_place *x = &((const vyre_removed_barrier *)a)->place;
+    const vyre_place *y = &((const vyre_removed_barrier *)b)->place;
+    int lines = (x->line > y->line) - (x->line < y->line);
+    return lines ? lines : (x->col > y->col) - (x->col < y->col);
+}
+
 static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
     m->view.removed_count = blocks->dropped.count;
     m->removed = vyre_alloc_zeroed(&m->allocator, blocks->dropped.count, sizeof *m->removed);
@@ -210,6 +218,9 @@ static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
         m->removed[i] = (vyre_removed_barrier){
             .place = vyre_program_stmt_place(m->source, blocks->dropped.data[i].sync),
             .weakened = blocks->dropped.data[i].weakened};
+    }
+    if (m->removed && blocks->dropped.count > 0) {
+        qsort(m->removed, blocks->dropped.count, sizeof *m->removed, by_place);
     }
     return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }

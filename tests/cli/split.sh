@@ -43,7 +43,7 @@ for s in steps:
     kept = [carries[i] for i in s["carries"]]
     lane = sum(4 * c["words"] for c in kept if c["kind"] in ("lane", "private", "ended"))
     assert lane == s["bytes_per_lane"] <= 4 * module["lane_words"], s
-    assert s["bytes_per_group"] <= 4 * module["group_words"], s
+    assert s["bytes_per_group"] <= 4 * (module["group_words"] + module["group_value_words"]), s
 PYTHON
     expect_exit 0 "$VYRE" check "$name"/*.vy
     for segment in "$name"/*.vy; do

@@ -26,11 +26,12 @@ static const vyre_module_format formats[] = {VYRE_MODULE_TEXT, VYRE_MODULE_EXPLA
                                              VYRE_MODULE_JSON, VYRE_MODULE_DOT, VYRE_MODULE_SVG};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
-static vyre_module *split(const char *text) {
+static vyre_module *split(const char *text, bool keep_barriers) {
     vyre_program *p = run_parse(text);
     vyre_module *module = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_split(p, NULL, NULL, &module, &diag), &diag);
+    vyre_split_options options = {.keep_barriers = keep_barriers};
+    REQUIRE_OK(vyre_split(p, &options, NULL, &module, &diag), &diag);
     vyre_program_release(p);
     return module;
 }
@@ -42,25 +43,27 @@ static void show(const vyre_module *module, vyre_module_format format, vyre_text
 }
 
 TEST(explain_names_what_is_carried_and_how) {
-    vyre_module *module = split(program);
+    vyre_module *module = split(program, false);
     vyre_text text;
     show(module, VYRE_MODULE_EXPLAIN, &text);
     const char *shown = vyre_text_string(&text);
-    CHECK_HAS(shown, "3 grid barriers\n");
+    CHECK_HAS(shown, "2 grid barriers\n");
     CHECK_HAS(shown, "grid_sync, line 5, behind step 0 (p_0)\n");
     CHECK_HAS(shown, "i                    recomputed ");
     CHECK_HAS(shown, "v                    stored by each lane                 4 bytes");
-    CHECK_HAS(shown, "t                    stored once for each group          8 bytes");
+    CHECK_HAS(shown, "t                    memory, stored for each group       8 bytes");
     CHECK_HAS(shown, "a                    array, stored by each lane          8 bytes");
     CHECK_HAS(shown, "(lanes that ended)   masked: a flag for each lane        4 bytes");
     CHECK_HAS(shown, "in total 16 bytes per lane, 8 per group, 0 for the grid\n");
+    CHECK_HAS(shown, "grid_sync, line 6, removed: both sides are one launch, where no lane uses "
+                     "what others write\n");
     CHECK_HAS(shown, "buffers stay in device memory\n");
     vyre_text_finish(&text);
     vyre_module_release(module);
 }
 
 TEST(text_is_the_schedule_and_programs) {
-    vyre_module *module = split(program);
+    vyre_module *module = split(program, false);
     vyre_text text;
     show(module, VYRE_MODULE_TEXT, &text);
     const char *shown = vyre_text_string(&text);
@@ -84,7 +87,8 @@ TEST(steps_are_in_the_order_of_the_source) {
                                 "  for (i in 0 .. 3) { x[global_id.x] = i;\n grid_sync;\n"
                                 "    if (i == 1) { x[global_id.x] = 5;\n grid_sync; }\n"
                                 "    else { grid_sync;\n x[global_id.x] = 7; }\n"
-                                "    x[0] = 1; }\n grid_sync;\n x[1] = 2; }");
+                                "    x[0] = 1; }\n grid_sync;\n x[1] = 2; }",
+                                true);
     const vyre_module_view *v = vyre_module_get(module);
     uint32_t back = 0, line = 0;
     for (uint32_t i = 0; i < v->step_count; i++) {
@@ -105,7 +109,8 @@ TEST(steps_are_in_the_order_of_the_source) {
 TEST(pictures_quote_what_they_show) {
     vyre_module *module = split("program p workgroup(1) elements(2) { inout x : u32[2];\n"
                                 "  if (x[0] < 3 && x[1] > 1) { trap(\"a\\\"<b>&\\\\\", 0); }\n"
-                                "  grid_sync; x[global_id.x] = x[1 - global_id.x]; }");
+                                "  grid_sync; x[global_id.x] = x[1 - global_id.x]; }",
+                                false);
     vyre_text text;
     show(module, VYRE_MODULE_SVG, &text);
     CHECK_HAS(vyre_text_string(&text), "if (x[0] &lt; 3 &amp;&amp; x[1] &gt; 1) {");
@@ -147,7 +152,7 @@ TEST(programs_without_places) {
 }
 
 TEST(bad_calls) {
-    vyre_module *module = split(program);
+    vyre_module *module = split(program, false);
     vyre_diag diag = {0};
     vyre_text text;
     vyre_text_init(&text, NULL);
@@ -179,7 +184,7 @@ static vyre_status write_one(const vyre_allocator *a, void *user) {
 }
 
 TEST(out_of_memory) {
-    vyre_module *module = split(program);
+    vyre_module *module = split(program, false);
     for (int i = 0; i < FORMATS; i++) {
         one_format one = {module, formats[i]};
         CHECK(test_every_allocation(write_one, &one, 200) > 0);

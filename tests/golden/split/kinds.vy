@@ -10,12 +10,14 @@ program kinds workgroup(4) elements(8) {
     let i = global_id.x;
     let wide = u64(data[i]) << 3; // 64 bits for each lane
     let near = (i + 1) % 8; // cheap: computed again
+    let head = data[group_id.x * 4]; // the same for a group
     tile[local_id.x] = data[i];
     seen[i % 3] = f32(i) * 0.5;
     if (i == 5) {
         exit;
     }
-    grid_sync;
+    grid_sync; // one launch is enough for both sides, the groups wait
+    tile[local_id.x ^ 1] = tile[local_id.x ^ 1] + 1;
     grid_sync;
     for (k in 1 .. limit) {
         wide = wide + u64(data[near]);
@@ -31,6 +33,7 @@ program kinds workgroup(4) elements(8) {
             data[i] = u32(wide);
         }
     }
-    result[i] = wide + u64(seen[i % 3]);
+    grid_sync;
+    result[i] = wide + u64(seen[i % 3]) + u64(head) + u64(data[7 - i]);
     grid_sync;
 }
