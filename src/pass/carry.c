@@ -324,8 +324,10 @@ static bool pose(analyst *an, problem *to) {
         *flags |= *flags & VYRE_LIVE_OUT ? MIGHT_LIVE : 0;
         *flags |= *flags & VYRE_USES ? MIGHT_WANT : 0;
     }
-    spread(an, to, NULL, MIGHT_LIVE);
-    spread(an, to, NULL, MIGHT_WANT);
+    if (to->count <= VYRE_CUT_MOST) { /* beyond it costs do not matter, and chains are long */
+        spread(an, to, NULL, MIGHT_LIVE);
+        spread(an, to, NULL, MIGHT_WANT);
+    }
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
