@@ -43,7 +43,7 @@ typedef struct maker {
 /* Marks the openers around a statement, from the inside, until one that is marked already or `stop`
  * (VYRE_NONE: to the outermost). */
 static void lift(maker *m, const vyre_stmt *around, uint32_t depth, vyre_stmt stop) {
-    while (depth-- > 0 && around[depth] != stop && !m->lifted[around[depth]]) {
+    while (around && depth-- > 0 && around[depth] != stop && !m->lifted[around[depth]]) {
         m->lifted[around[depth]] = true;
     }
 }

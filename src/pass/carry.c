@@ -311,8 +311,10 @@ static bool find_operands(analyst *an, problem *to) {
     return true;
 }
 
-/* A value that is stored so that another can be computed from it lives as long as that one would
- * have, and is computed as often: its costs are those of all blocks concerned. */
+/* A value that would be stored only so that others can be computed from it lives as long as they
+ * would have; one that is alive anyway costs what its own life costs. Computing is paid for in
+ * every block that may need the result, also through others, so that chains are not computed again
+ * behind each barrier. */
 static bool pose(analyst *an, problem *to) {
     vyre_carry_plan *plan = an->plan;
     if (!find_operands(an, to) || !find_users(an, to)) {
@@ -323,13 +325,16 @@ static bool pose(analyst *an, problem *to) {
         *flags |= *flags & VYRE_LIVE_OUT ? MIGHT_LIVE : 0;
         *flags |= *flags & VYRE_USES ? MIGHT_WANT : 0;
     }
-    spread(an, to, NULL, MIGHT_LIVE);
-    spread(an, to, NULL, MIGHT_WANT);
+    if (to->count <= VYRE_CUT_MOST) { /* beyond it costs do not matter, and chains are long */
+        spread(an, to, NULL, MIGHT_LIVE);
+        spread(an, to, NULL, MIGHT_WANT);
+    }
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
         v->wanted = plan->entities[e].carried;
-        v->store = STORED_WORD * words * total_weight(an, MIGHT_LIVE, e);
+        v->store =
+            STORED_WORD * words * total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
         v->recompute =
             v->recompute < UINT16_MAX ? v->recompute * total_weight(an, MIGHT_WANT, e) : UINT32_MAX;
     }

@@ -41,6 +41,10 @@ static void add_edge(network *n, uint32_t from, uint32_t to, uint64_t room) {
 
 /* Levels of all nodes by distance from `from`; true if `to` can be reached. */
 static bool find_levels(network *n, uint32_t from, uint32_t to) {
+    const edge *edges = n->edges.data;
+    if (!edges) {
+        return false;
+    }
     memset(n->level, 0xff, n->node_count * sizeof *n->level);
     uint32_t first = 0, last = 0;
     n->queue[last++] = from;
@@ -48,8 +52,8 @@ static bool find_levels(network *n, uint32_t from, uint32_t to) {
     while (first < last) {
         uint32_t node = n->queue[first++];
         for (uint32_t e = n->head[node]; e != UINT32_MAX; e = n->next.data[e]) {
-            uint32_t other = n->edges.data[e].to;
-            if (n->edges.data[e].room > 0 && n->level[other] == UINT32_MAX) {
+            uint32_t other = edges[e].to;
+            if (edges[e].room > 0 && n->level[other] == UINT32_MAX) {
                 n->level[other] = n->level[node] + 1;
                 n->queue[last++] = other;
             }
@@ -60,32 +64,36 @@ static bool find_levels(network *n, uint32_t from, uint32_t to) {
 
 /* One augmenting path along the levels, found with an explicit stack of edges (the queue). */
 static bool augment(network *n, uint32_t from, uint32_t to) {
+    edge *edges = n->edges.data;
+    if (!edges) {
+        return false;
+    }
     uint32_t depth = 0, node = from;
     while (node != to) {
         uint32_t e = n->at[node];
-        while (e != UINT32_MAX && (n->edges.data[e].room == 0 ||
-                                   n->level[n->edges.data[e].to] != n->level[node] + 1)) {
+        while (e != UINT32_MAX &&
+               (edges[e].room == 0 || n->level[edges[e].to] != n->level[node] + 1)) {
             e = n->next.data[e];
         }
         n->at[node] = e;
         if (e != UINT32_MAX) {
             n->queue[depth++] = e;
-            node = n->edges.data[e].to;
+            node = edges[e].to;
         } else if (depth == 0) {
             return false;
         } else { /* a dead end: never come here again on this level graph */
             n->level[node] = UINT32_MAX;
-            node = n->edges.data[n->queue[--depth] ^ 1].to;
+            node = edges[n->queue[--depth] ^ 1].to;
         }
     }
     uint64_t flow = unbounded;
     for (uint32_t i = 0; i < depth; i++) {
-        uint64_t room = n->edges.data[n->queue[i]].room;
+        uint64_t room = edges[n->queue[i]].room;
         flow = room < flow ? room : flow;
     }
     for (uint32_t i = 0; i < depth; i++) {
-        n->edges.data[n->queue[i]].room -= flow;
-        n->edges.data[n->queue[i] ^ 1].room += flow;
+        edges[n->queue[i]].room -= flow;
+        edges[n->queue[i] ^ 1].room += flow;
     }
     return true;
 }
@@ -93,15 +101,19 @@ static bool augment(network *n, uint32_t from, uint32_t to) {
 /* Nodes that can still reach the sink are on its side; the rest is on the source's, so that the cut
  * lies as near to the sink as it can. */
 static void find_sink_side(network *n, uint32_t sink) {
+    const edge *edges = n->edges.data;
     memset(n->level, 0xff, n->node_count * sizeof *n->level);
+    if (!edges) {
+        return;
+    }
     uint32_t first = 0, last = 0;
     n->queue[last++] = sink;
     n->level[sink] = 0;
     while (first < last) {
         uint32_t node = n->queue[first++];
         for (uint32_t e = n->head[node]; e != UINT32_MAX; e = n->next.data[e]) {
-            uint32_t other = n->edges.data[e].to; /* the edge other -> node is the paired one */
-            if (n->edges.data[e ^ 1].room > 0 && n->level[other] == UINT32_MAX) {
+            uint32_t other = edges[e].to; /* the edge other -> node is the paired one */
+            if (edges[e ^ 1].room > 0 && n->level[other] == UINT32_MAX) {
                 n->level[other] = 1;
                 n->queue[last++] = other;
             }

@@ -86,6 +86,36 @@ TEST(d13_deep_expressions_are_not_recomputed) {
     vyre_module_release(m);
 }
 
+/* A long chain that crosses a barrier at every 17th link is stored there, not begun anew. */
+TEST(d13_chains_are_not_begun_anew_behind_each_barrier) {
+    enum { LINKS = 1700, APART = 17, ROOM = LINKS * 80 };
+    char *text = malloc(ROOM);
+    REQUIRE(text);
+    size_t at = (size_t)snprintf(text, ROOM,
+                                 "program p workgroup(2) { inout o : u32[4];\n"
+                                 "  let x0 = o[global_id.x];\n");
+    for (int i = 1; i <= LINKS; i++) {
+        at +=
+            (size_t)snprintf(text + at, ROOM - at, "let x%d = x%d * 3 + x%d; %s\n", i, i - 1,
+                             i > 5 ? i - 5 : 0, i % APART ? "" : "o[global_id.x] += 1; grid_sync;");
+    }
+    snprintf(text + at, ROOM - at, "o[global_id.x] = x%d; }", LINKS);
+    vyre_module *m = conform_split(text);
+    const vyre_module_view *view = vyre_module_get(m);
+    uint32_t statements = 0;
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        statements += vyre_program_get(view->segments[i])->stmt_count;
+    }
+    CHECK(statements < 2 * vyre_program_get(view->source)->stmt_count);
+    vyre_module_release(m);
+    run_result native = conform_run("ref", text, INPUTS(INPUT(1, 2, 3, 4)), NULL);
+    run_result split = conform_run("ref-split", text, INPUTS(INPUT(1, 2, 3, 4)), NULL);
+    CHECK(run_same(&native, &split));
+    run_finish(&native);
+    run_finish(&split);
+    free(text);
+}
+
 TEST(d28_untouched_buffers_are_not_moved) {
     static uint32_t big[1000], bigger[2000];
     static const char text[] =

@@ -44,7 +44,8 @@ void run_finish(run_result *result) {
 
 uint32_t run_word(const run_result *result, uint32_t output, uint32_t index) {
     uint32_t word = 0;
-    REQUIRE(output < result->output_count && (index + 1) * 4 <= result->outputs[output].size);
+    REQUIRE(output < result->output_count &&
+            ((size_t)index + 1) * 4 <= result->outputs[output].size);
     memcpy(&word, (const char *)result->outputs[output].data + (size_t)index * 4, sizeof word);
     return word;
 }

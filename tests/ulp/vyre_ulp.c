@@ -102,12 +102,15 @@ static double random_between(uint64_t *state, double low, double high) {
 
 /* The error of a result against `exact`, which it may change. */
 static double error_of(float result) {
-    if (mpfr_nan_p(exact) || isnan(result))
+    if (mpfr_nan_p(exact) || isnan(result)) {
         return mpfr_nan_p(exact) && isnan(result) ? 0.0 : INFINITY;
-    if (result == 0.0f && !signbit(result) != !mpfr_signbit(exact))
+    }
+    if (result == 0.0f && !signbit(result) != !mpfr_signbit(exact)) {
         return INFINITY;
-    if (mpfr_inf_p(exact) || (mpfr_regular_p(exact) && mpfr_get_exp(exact) > 128))
+    }
+    if (mpfr_inf_p(exact) || (mpfr_regular_p(exact) && mpfr_get_exp(exact) > 128)) {
         mpfr_set_d(exact, mpfr_signbit(exact) ? -0x1p128 : 0x1p128, MPFR_RNDN);
+    }
     double value = isinf(result) ? copysign(0x1p128, (double)result) : (double)result;
     mpfr_exp_t exponent = mpfr_regular_p(exact) ? mpfr_get_exp(exact) : -125;
     mpfr_sub_d(distance, exact, value, MPFR_RNDN);
@@ -117,8 +120,9 @@ static double error_of(float result) {
 
 static void note(tally *t, float x, float y, float result, double error) {
     t->count++;
-    if (error > LIMIT && t->failures++ < SHOWN)
+    if (error > LIMIT && t->failures++ < SHOWN) {
         printf("%s(%a, %a) = %a: %.4g ULP\n", t->name, (double)x, (double)y, (double)result, error);
+    }
     if (error > t->worst) {
         t->worst = error;
         t->x = x;
@@ -155,8 +159,9 @@ static void sample_quadrants(tally *t, const function *f, unsigned samples, uint
     static const float hard[] = {0x1.f37c8ap95f, 0x1.47d0fep34f, 0x1.f9cbe2p7f,   0x1.32ede2p85f,
                                  0x1.628d4cp40f, 0x1.13093p76f,  0x1.b08c4ap111f, 0x1.4665d2p25f,
                                  0x1.2d97c8p2f,  0x1.abb4bp89f,  0x1.0f79ap57f,   0x1.9a48dep15f};
-    for (size_t i = 0; i < COUNT(hard); i++)
+    for (size_t i = 0; i < COUNT(hard); i++) {
         check_around(t, f, hard[i]);
+    }
     for (uint32_t exponent = 127; exponent < 255; exponent++) {
         for (unsigned i = 0; i < samples / 32 + 1; i++) {
             uint32_t mantissa = (uint32_t)(next_random(state) >> 41);
@@ -184,13 +189,16 @@ static void sample_unary(tally *t, const function *f, unsigned samples, uint64_t
             check_unary(t, f, from_bits(top << 23 | i));
             check_unary(t, f, from_bits(top << 23 | (0x7fffff - i)));
         }
-        for (unsigned i = 0; i < samples; i++)
+        for (unsigned i = 0; i < samples; i++) {
             check_unary(t, f, from_bits(top << 23 | (uint32_t)(next_random(state) >> 41)));
+        }
     }
-    for (size_t i = 0; i < COUNT(edges); i++)
+    for (size_t i = 0; i < COUNT(edges); i++) {
         check_around(t, f, edges[i]);
-    if (f->trigonometric)
+    }
+    if (f->trigonometric) {
         sample_quadrants(t, f, samples, state);
+    }
 }
 
 static void sample_pow(tally *t, unsigned samples, uint64_t *state) {
@@ -225,11 +233,14 @@ static void sample_pow(tally *t, unsigned samples, uint64_t *state) {
                                     0x1.fffffep127f,
                                     INFINITY,
                                     NAN};
-    for (size_t i = 0; i < COUNT(special); i++)
-        for (size_t j = 0; j < COUNT(special); j++)
-            for (uint32_t sign = 0; sign < 4; sign++)
+    for (size_t i = 0; i < COUNT(special); i++) {
+        for (size_t j = 0; j < COUNT(special); j++) {
+            for (uint32_t sign = 0; sign < 4; sign++) {
                 check_pow(t, copysignf(special[i], sign & 1 ? -1.0f : 1.0f),
                           copysignf(special[j], sign & 2 ? -1.0f : 1.0f));
+            }
+        }
+    }
     for (uint64_t i = 0; i < (uint64_t)samples * 64; i++) {
         /* the whole plane; bases near 1, and any, with a result that is neither 0 nor infinite, or
          * just at the edge; integral exponents */
@@ -289,9 +300,11 @@ static void walk_all(tally *t, const function *f) {
 
 /* Whether the function is among the names given; no names are all. */
 static bool selected(const char *name, int count, char **names) {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(names[i], name))
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(names[i], name)) {
             return true;
+        }
+    }
     return count == 0;
 }
 
@@ -325,12 +338,14 @@ int main(int argc, char **argv) {
     for (size_t k = 0; k < COUNT(functions); k++) {
         const function *f = &functions[k];
         tally t = {.name = f->name};
-        if (!selected(f->name, argc - i, argv + i))
+        if (!selected(f->name, argc - i, argv + i)) {
             continue;
-        if (exhaustive)
+        }
+        if (exhaustive) {
             walk_all(&t, f);
-        else
+        } else {
             sample_unary(&t, f, samples, &state);
+        }
         report(&t);
         count += t.count;
         failures += t.failures;
@@ -345,8 +360,9 @@ int main(int argc, char **argv) {
     mpfr_clears(exact, argument, argument_y, distance, (mpfr_ptr)NULL);
     mpfr_free_cache();
     printf("ulp: %s", exhaustive ? "exhaustive" : "sampled");
-    if (!exhaustive)
+    if (!exhaustive) {
         printf(", seed %" PRIu64, seed);
+    }
     printf(", %" PRIu64 " arguments, %" PRIu64 " failures (above %.0f ULP)\n", count, failures,
            LIMIT);
     return failures != 0 || count == 0;
