@@ -1,0 +1,233 @@
+/* State of a segment: where values and arrays are kept between launches, and the code that loads
+ * and stores them. */
+#include "pass/segment_state.h"
+
+#include <stdio.h>
+
+#include "base/mutant.h"
+
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
+    if (*slot == VYRE_NONE) {
+        *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
+                : role == VYRE_WORKGROUP
+                    ? vyre_build_memory(m->b, role, name, VYRE_U32, vyre_build_size(m->b, 2))
+                    : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
+    }
+    return *slot;
+}
+
+static vyre_expr id(maker *m, vyre_builtin which, uint32_t axis) {
+    return vyre_build_id(m->b, which, axis);
+}
+
+/* Row-major number of a point in a box of three axes. */
+static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
+    vyre_expr high = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, id(m, point, 2), id(m, extent, 1)),
+                         id(m, point, 1));
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, high, id(m, extent, 0)), id(m, point, 0));
+}
+
+vyre_expr vyre_segment_here(maker *m) {
+    if (m->at == VYRE_NONE) {
+        m->at = vyre_build_let(m->b, m->names->at,
+                               linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE));
+    }
+    return vyre_build_var(m->b, m->at);
+}
+
+vyre_expr vyre_segment_lane_index(maker *m, vyre_expr slot) {
+    vyre_expr lanes =
+        vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lanes), vyre_segment_here(m));
+}
+
+static vyre_expr group_number(maker *m) {
+    return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
+}
+
+/* Index of a shared value in _grid or _next, whose word 0 is the control word. */
+static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
+    uint32_t slot = 1 + entity->slot + word;
+    if (entity->kind == VYRE_CARRY_GRID) {
+        return u32(m, slot);
+    }
+    vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
+    return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
+}
+
+/* Index in _lane of a word of the group's workgroup memory. */
+static vyre_expr group_index(maker *m, vyre_expr word) {
+    vyre_expr lanes =
+        vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
+    vyre_expr base =
+        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, lanes, u32(m, m->plan->lane_words)),
+            op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_words)));
+    return op2(m, VYRE_EXPR_ADD, base, word);
+}
+
+/* A value as one or two words, and back. */
+static vyre_expr encode(maker *m, vyre_type type, vyre_expr value, uint32_t word) {
+    if (vyre_type_size(type) == 8) {
+        vyre_expr bits = type == VYRE_U64 ? value : vyre_build_bitcast(m->b, VYRE_U64, value);
+        return vyre_build_cast(m->b, VYRE_U32,
+                               VYRE_MUTANT(segment_drop_high_word, word, 0)
+                                   ? op2(m, VYRE_EXPR_SHR, bits, u32(m, 32))
+                                   : bits);
+    }
+    return type == VYRE_U32    ? value
+           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_U32, value)
+                               : vyre_build_bitcast(m->b, VYRE_U32, value);
+}
+
+static vyre_expr decode(maker *m, vyre_type type, vyre_expr low, vyre_expr high) {
+    if (vyre_type_size(type) == 8) {
+        vyre_expr upper = op2(m, VYRE_EXPR_SHL, vyre_build_cast(m->b, VYRE_U64, high), u32(m, 32));
+        vyre_expr bits = op2(m, VYRE_EXPR_BIT_OR, vyre_build_cast(m->b, VYRE_U64, low), upper);
+        return type == VYRE_U64 ? bits : vyre_build_bitcast(m->b, type, bits);
+    }
+    return type == VYRE_U32    ? low
+           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_BOOL, low)
+                               : vyre_build_bitcast(m->b, type, low);
+}
+
+static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t size) {
+    static const char *const suffix[] = {"to", "step", "more"};
+    if (e < m->p->var_count) {
+        return m->p->vars[e].name;
+    }
+    uint32_t hidden = e - m->p->var_count;
+    (void)snprintf(buffer, size, "%sloop%lu_%s", m->names->prefix,
+                   (unsigned long)(hidden / VYRE_LOOP_VALUES), suffix[hidden % VYRE_LOOP_VALUES]);
+    return buffer;
+}
+
+void vyre_segment_give(maker *m, uint32_t e, vyre_expr value) {
+    char buffer[64];
+    vyre_var *var = var_slot(m, e);
+    if (*var == VYRE_NONE) {
+        *var = vyre_build_let(m->b, entity_name(m, e, buffer, sizeof buffer), value);
+    } else {
+        vyre_build_assign(m->b, *var, value);
+    }
+}
+
+static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
+    if (vyre_entity_is_shared(entity)) {
+        return vyre_build_load(m->b, vyre_segment_carrier(m, &m->grid, VYRE_IN, m->names->grid),
+                               shared_index(m, entity, word));
+    }
+    vyre_expr index = vyre_segment_lane_index(m, u32(m, entity->slot + word));
+    return vyre_build_load(m->b, vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane),
+                           index);
+}
+
+void vyre_segment_restore_value(maker *m, uint32_t e) {
+    const vyre_entity *entity = &m->plan->entities[e];
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        vyre_expr value =
+            entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe);
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        vyre_segment_give(m, e, value);
+        return;
+    }
+    vyre_expr low = word_of(m, entity, 0);
+    vyre_expr high = entity->words == 2 ? word_of(m, entity, 1) : VYRE_NONE;
+    vyre_segment_give(m, e, decode(m, (vyre_type)entity->type, low, high));
+}
+
+void vyre_segment_store_value(maker *m, uint32_t e) {
+    const vyre_entity *entity = &m->plan->entities[e];
+    for (uint32_t word = 0; word < entity->words; word++) {
+        vyre_expr value = encode(m, (vyre_type)entity->type, value_of(m, e), word);
+        if (vyre_entity_is_shared(entity)) {
+            vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next);
+            vyre_build_store(m->b, next, shared_index(m, entity, word), value);
+        } else {
+            vyre_expr index = vyre_segment_lane_index(m, u32(m, entity->slot + word));
+            vyre_decl lane = vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane);
+            vyre_build_store(m->b, lane, index, value);
+        }
+        m->has_effect = true;
+    }
+}
+
+/* Arrays: a loop over elements. Private ones by each lane; workgroup memory by the living lanes of
+ * the group together. */
+
+static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre_expr step) {
+    const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
+    bool is_private = entity->kind == VYRE_CARRY_PRIVATE;
+    uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
+    vyre_decl carrier = vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
+                   (unsigned long)d);
+    (void)vyre_segment_here(m); /* bind it outside the loop */
+    vyre_var i = vyre_build_for(m->b, name, from, u32(m, entity->count), step);
+    vyre_expr at = vyre_build_var(m->b, i);
+    vyre_expr words[2] = {VYRE_NONE, VYRE_NONE};
+    for (uint32_t w = 0; w < per; w++) {
+        vyre_expr word =
+            op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, at, u32(m, per)), u32(m, entity->slot + w));
+        words[w] = is_private ? vyre_segment_lane_index(m, word) : group_index(m, word);
+    }
+    if (restore) {
+        vyre_expr low = vyre_build_load(m->b, carrier, words[0]);
+        vyre_expr high = per == 2 ? vyre_build_load(m->b, carrier, words[1]) : VYRE_NONE;
+        vyre_build_store(m->b, m->rw.decls[d], at, decode(m, (vyre_type)entity->type, low, high));
+    } else {
+        vyre_expr value = vyre_build_load(m->b, m->rw.decls[d], at);
+        for (uint32_t w = 0; w < per; w++) {
+            vyre_build_store(m->b, carrier, words[w], encode(m, (vyre_type)entity->type, value, w));
+        }
+        m->has_effect = true;
+    }
+    vyre_build_end(m->b);
+}
+
+/* First element and stride for a lane's share of workgroup memory. Where lanes may have ended, the
+ * living ones are numbered by a counter, of which there is one for each end of the segment. */
+static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_step) {
+    if (m->plan->ended_slot == VYRE_NONE) {
+        uint32_t lanes = m->p->workgroup[0] * m->p->workgroup[1] * m->p->workgroup[2];
+        if (!restore) {
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+        }
+        *out_from = linear(m, VYRE_BUILTIN_LOCAL_ID, VYRE_BUILTIN_GROUP_SIZE);
+        *out_step = u32(m, lanes);
+        return;
+    }
+    vyre_decl rank = vyre_segment_carrier(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
+    vyre_expr counter = u32(m, restore ? 0 : 1);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");
+    vyre_var mine = vyre_build_atomic(m->b, name, VYRE_ATOMIC_ADD, rank, counter, VYRE_NONE,
+                                      u32(m, 1), VYRE_SEQ_CST);
+    vyre_build_barrier(m->b, VYRE_SEQ_CST);
+    *out_from = vyre_build_var(m->b, mine);
+    *out_step = vyre_build_load(m->b, rank, counter);
+}
+
+void vyre_segment_move_arrays(maker *m, bool restore) {
+    bool shared = false;
+    vyre_expr from = VYRE_NONE, step = VYRE_NONE;
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (i->entity < m->values || !(restore ? has(i, VYRE_LIVE_IN | VYRE_TOUCHES)
+                                               : has(i, VYRE_LIVE_OUT | VYRE_MODIFIES))) {
+            continue;
+        }
+        vyre_decl d = i->entity - m->values;
+        if (entity_of(m, i)->kind == VYRE_CARRY_PRIVATE) {
+            copy_array(m, d, restore, u32(m, 0), VYRE_NONE);
+            continue;
+        }
+        if (!shared) {
+            share(m, restore, &from, &step);
+            shared = true;
+        }
+        copy_array(m, d, restore, from, step);
+    }
+    if (shared && restore) {
+        vyre_build_barrier(m->b, VYRE_SEQ_CST);
+    }
+}
