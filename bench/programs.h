@@ -31,9 +31,9 @@ double measure(void (*work)(void *user), void *user);
 /* One row of figures: the cost per node for sizes that grow by `factor`, and last over first. */
 typedef struct figures {
     const char *name;
+    uint32_t sizes;
     uint32_t nodes[3];
     double per_node[3];
-    uint32_t sizes;
 } figures;
 /* Prints the table and, if `json` is not NULL, writes it there; 0, or an exit code. */
 int report_figures(const char *what, const figures *rows, uint32_t count, const char *json);

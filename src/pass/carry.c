@@ -18,6 +18,7 @@
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "pass/cut.h"
+#include "pass/slots.h"
 
 /* Costs in operations: of storing a word at a barrier and loading it behind, of a load from an `in`
  * buffer, of a slow operator. A block in a loop counts for several. */
@@ -386,68 +387,6 @@ static bool choose_recipes(analyst *an) {
     return ok && !an->found.failed;
 }
 
-/* Slots of which no two values are alive behind the same block. */
-typedef struct pool {
-    VYRE_VEC(uint64_t) busy; /* block_words words per slot */
-    uint32_t slots;
-    uint32_t *full; /* per block: slots below this one are busy */
-} pool;
-
-static bool is_busy(const pool *in, uint32_t block_words, uint32_t slot, uint32_t block) {
-    return in->busy.data[(size_t)slot * block_words + block / 64] >> (block % 64) & 1;
-}
-
-static bool clashes(const analyst *an, const pool *in, uint32_t block_words, uint32_t slot,
-                    uint32_t e) {
-    VYRE_EACH_PRESENCE(&an->found, e, p) {
-        if (p->flags & VYRE_LIVE_OUT && is_busy(in, block_words, slot, p->block)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Gives the value the first slot that is free wherever it is alive. */
-static bool place(analyst *an, pool *in, uint32_t e, uint32_t block_words) {
-    uint32_t slot = 0;
-    VYRE_EACH_PRESENCE(&an->found, e, p) {
-        uint32_t full = p->flags & VYRE_LIVE_OUT ? in->full[p->block] : 0;
-        slot = full > slot ? full : slot;
-    }
-    while (slot < in->slots && clashes(an, in, block_words, slot, e)) {
-        slot++;
-    }
-    if (slot == in->slots) {
-        if (!vyre_vec_reserve(an->a, &in->busy, block_words)) {
-            return false;
-        }
-        memset(in->busy.data + in->busy.count, 0, block_words * sizeof *in->busy.data);
-        in->busy.count += block_words;
-        in->slots++;
-    }
-    an->plan->entities[e].slot = slot;
-    VYRE_EACH_PRESENCE(&an->found, e, p) {
-        uint32_t *full = &in->full[p->block];
-        if (VYRE_MUTANT(carry_share_slots, p->flags & VYRE_LIVE_OUT, 0)) {
-            in->busy.data[(size_t)slot * block_words + p->block / 64] |= UINT64_C(1)
-                                                                         << (p->block % 64);
-            while (*full < in->slots && is_busy(in, block_words, *full, p->block)) {
-                ++*full;
-            }
-        }
-    }
-    return true;
-}
-
-/* A pool for each scope, with slots of one word and of two words told apart. */
-enum { POOL_LANE, POOL_GROUP, POOL_GRID, POOLS };
-
-static uint32_t pool_of(const vyre_entity *entity) {
-    return entity->kind == VYRE_CARRY_GRID    ? POOL_GRID
-           : entity->kind == VYRE_CARRY_GROUP ? POOL_GROUP
-                                              : POOL_LANE;
-}
-
 static vyre_carry_kind kind_of(vyre_shape_kind shape) {
     return shape == VYRE_SHAPE_GRID    ? VYRE_CARRY_GRID
            : shape == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
@@ -456,42 +395,19 @@ static vyre_carry_kind kind_of(vyre_shape_kind shape) {
 
 static bool place_values(analyst *an) {
     vyre_carry_plan *plan = an->plan;
-    uint32_t blocks = an->blocks->list.count, block_words = (blocks + 63) / 64;
-    pool pools[POOLS][2] = {0};
-    bool ok = true;
-    for (int i = 0; i < 2 * POOLS; i++) {
-        pools[i / 2][i % 2].full = vyre_alloc_zeroed(an->a, blocks, sizeof(uint32_t));
-        ok = ok && pools[i / 2][i % 2].full;
-    }
-    uint32_t values = an->p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES;
-    for (uint32_t e = 0; e < values && ok; e++) {
+    uint32_t values = vyre_entity_of_decl(plan, 0);
+    for (uint32_t e = 0; e < values; e++) {
         vyre_entity *entity = &plan->entities[e];
         if (entity->kind == VYRE_CARRY_RECOMPUTED) {
             continue;
         }
         entity->carried = is_carried(an, e);
-        if (!entity->carried) {
-            continue;
-        }
-        entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e]);
-        entity->words = vyre_type_size((vyre_type)entity->type) / 4;
-        ok = place(an, &pools[pool_of(entity)][entity->words - 1], e, block_words);
-    }
-    for (uint32_t e = 0; e < values && ok; e++) {
-        vyre_entity *entity = &plan->entities[e];
-        if (entity->carried && entity->kind != VYRE_CARRY_RECOMPUTED && entity->words == 2) {
-            entity->slot = pools[pool_of(entity)][0].slots + 2 * entity->slot;
+        if (entity->carried) {
+            entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e]);
+            entity->words = vyre_type_size((vyre_type)entity->type) / 4;
         }
     }
-    uint32_t *totals[POOLS] = {&plan->lane_words, &plan->group_value_words, &plan->grid_words};
-    for (int i = 0; i < POOLS; i++) {
-        *totals[i] = pools[i][0].slots + 2 * pools[i][1].slots;
-    }
-    for (int i = 0; i < 2 * POOLS; i++) {
-        vyre_vec_free(an->a, &pools[i / 2][i % 2].busy);
-        vyre_free(an->a, pools[i / 2][i % 2].full, blocks, sizeof(uint32_t));
-    }
-    return ok;
+    return vyre_slots_assign(plan, &an->found, an->a);
 }
 
 static void place_memory(analyst *an) {

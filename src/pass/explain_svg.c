@@ -333,7 +333,7 @@ static void draw_carries(canvas *c, uint32_t number) {
     }
     rectangle(c, "carry", c->left, u->carry, WIDTH, u->decision - u->carry);
     double y = u->carry + LINE;
-    for (uint32_t i = 0; i < count && i < CARRY_LINES; i++, y += LINE) {
+    for (uint32_t i = 0; i < count && i < CARRY_LINES; i++) {
         const vyre_carry *carry = &c->v->carries[live[i]];
         put(c, c->left + PAD, y, "code", carry->name, strlen(carry->name), COLUMNS - 40);
         vyre_text_puts(fresh(c), vyre_carry_kind_where(carry->kind));
@@ -341,6 +341,7 @@ static void draw_carries(canvas *c, uint32_t number) {
             vyre_text_printf(&c->buffer, ", %" PRIu64 " bytes", UINT64_C(4) * carry->words);
         }
         put_buffer(c, c->left + WIDTH - PAD, y, "note right", 40);
+        y += LINE;
     }
     if (count > CARRY_LINES) {
         vyre_text_printf(fresh(c), "(%" PRIu32 " more)", count - CARRY_LINES);

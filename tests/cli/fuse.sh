@@ -66,7 +66,7 @@ expect_err "called square"
 rm fused.vy
 expect_exit 2 "$VYRE" fuse square.vy blur.vy --deps squre:blur -o fused.vy
 expect_err 'did you mean "square"?'
-for deps in square square: :blur square,blur '' square:blur,; do
+for deps in square square: :blur square,blur '' 'square:blur,'; do
     expect_exit 2 "$VYRE" fuse square.vy blur.vy --deps "$deps" -o fused.vy
 done
 expect_exit 2 "$VYRE" fuse

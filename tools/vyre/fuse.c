@@ -25,6 +25,7 @@ typedef struct fusion {
     vyre_fuse_wave *waves;
     vyre_program **programs;
     char (*stems)[VYRE_LIMIT_NAME + 1]; /* file names without folder and ending */
+    bool *shared;                       /* others have the program's name, too */
     uint32_t count;
     vyre_wave_dep *deps;
     uint32_t dep_count;
@@ -49,18 +50,14 @@ static bool is_taken(const fusion *f, const char *name, uint32_t except) {
 /* A wave is called like its program; where several are, like their files. */
 static cli_exit name_waves(fusion *f, const cli_list *paths) {
     for (uint32_t i = 0; i < f->count; i++) {
-        f->waves[i].name = vyre_program_get(f->programs[i])->name;
+        f->waves[i].name = vyre_program_get(f->waves[i].program)->name;
         find_stem(paths->items[i], f->stems[i], sizeof f->stems[i]);
     }
     for (uint32_t i = 0; i < f->count; i++) {
-        bool shared = false;
-        for (uint32_t k = 0; k < f->count; k++) {
-            shared |= k != i && strcmp(vyre_program_get(f->programs[k])->name,
-                                       vyre_program_get(f->programs[i])->name) == 0;
-        }
-        if (shared) {
-            f->waves[i].name = f->stems[i];
-        }
+        f->shared[i] = is_taken(f, f->waves[i].name, i);
+    }
+    for (uint32_t i = 0; i < f->count; i++) {
+        f->waves[i].name = f->shared[i] ? f->stems[i] : f->waves[i].name;
     }
     for (uint32_t i = 0; i < f->count; i++) {
         if (is_taken(f, f->waves[i].name, i)) {
@@ -176,28 +173,31 @@ static cli_exit read_programs(fusion *f, const cli_list *paths) {
     return CLI_PENDING;
 }
 
+static cli_exit fuse_all(fusion *f, const fuse_options *o, const cli_list *paths) {
+    cli_exit exit = read_programs(f, paths);
+    if (exit == CLI_PENDING) {
+        exit = name_waves(f, paths);
+    }
+    if (exit == CLI_PENDING && o->deps) {
+        exit = read_deps(f, o->deps);
+    }
+    return exit == CLI_PENDING ? fuse(f, o->output) : exit;
+}
+
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
-    const fuse_options *o = given;
     fusion f = {.cli = cli, .count = arguments->count};
     f.waves = calloc(f.count, sizeof *f.waves);
     f.programs = calloc(f.count, sizeof(*f.programs));
     f.stems = calloc(f.count, sizeof *f.stems);
-    cli_exit exit = f.waves && f.programs && f.stems
-                        ? read_programs(&f, arguments)
+    f.shared = calloc(f.count, sizeof *f.shared);
+    cli_exit exit = f.waves && f.programs && f.stems && f.shared
+                        ? fuse_all(&f, given, arguments)
                         : cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory");
-    if (exit == CLI_PENDING) {
-        exit = name_waves(&f, arguments);
-    }
-    if (exit == CLI_PENDING && o->deps) {
-        exit = read_deps(&f, o->deps);
-    }
-    if (exit == CLI_PENDING) {
-        exit = fuse(&f, o->output);
-    }
     for (uint32_t i = 0; f.programs && i < f.count; i++) {
         vyre_program_release(f.programs[i]);
     }
     free(f.deps);
+    free(f.shared);
     free(f.stems);
     free(f.programs);
     free(f.waves);
