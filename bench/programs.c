@@ -134,24 +134,18 @@ static double now(void) {
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double measure(void (*work)(void *user), void *user) {
-    enum { MOST = 101, LEAST = 5 };
-    double times[MOST], spent = 0;
-    int runs = 0;
+    enum { MOST = 200, LEAST = 5 };
+    double least = 0, spent = 0;
     work(user);
-    while (runs < LEAST || (runs < MOST && spent < 4e8)) {
+    for (int runs = 0; runs < LEAST || (runs < MOST && spent < 5e8); runs++) {
         double begin = now();
         work(user);
-        times[runs] = now() - begin;
-        spent += times[runs++];
+        double time = now() - begin;
+        least = runs == 0 || time < least ? time : least;
+        spent += time;
     }
-    qsort(times, (size_t)runs, sizeof times[0], by_value);
-    return times[runs / 2];
+    return least;
 }
 
 static double ratio(const figures *row) {

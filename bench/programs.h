@@ -25,7 +25,8 @@ vyre_program *program_read(const vyre_text *text);
 /* Statements and expressions. */
 uint32_t program_nodes(const vyre_program *program);
 
-/* Median CPU time in nanoseconds of work(user) over enough runs to be steady. */
+/* Least CPU time in nanoseconds of work(user) over many runs: what others do on the machine can
+ * only add to it. */
 double measure(void (*work)(void *user), void *user);
 
 /* One row of figures: the cost per node for sizes that grow by `factor`, and last over first. */
