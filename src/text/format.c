@@ -271,13 +271,16 @@ static uint32_t padding(formatter *f, uint32_t token, uint32_t start) {
         return 0;
     }
     uint32_t name = decl_name(f, start);
+    uint32_t column = 0, own = 0;
     if (name && token == name) {
-        return f->role_width - width(f, start, name - 1);
+        column = f->role_width;
+        own = width(f, start, name - 1);
+    } else if (name && token == name + 1) {
+        column = f->name_width;
+        own = width(f, name, name);
     }
-    if (name && token == name + 1) {
-        return f->name_width - width(f, name, name);
-    }
-    return 0;
+    /* What only looks like a declaration may begin inside one that was measured, and be wider. */
+    return own < column ? column - own : 0;
 }
 
 static void format_tokens(formatter *f) {
