@@ -261,7 +261,8 @@ static bool is_private(const maker *m, const vyre_block *b) {
             const vyre_stmt_node *n = &m->p->stmts[s];
             bool plain = item->kind != VYRE_ITEM_RANGE || n->op == VYRE_STMT_LET ||
                          n->op == VYRE_STMT_ASSIGN;
-            if (!plain || !ignores_memory(m, n->first_expr, n->end_expr)) {
+            if (!plain || !VYRE_MUTANT(blocks_private_loads,
+                                       ignores_memory(m, n->first_expr, n->end_expr), true)) {
                 return false;
             }
         }

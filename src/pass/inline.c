@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/rewrite.h"
 #include "pass/unique.h"
@@ -23,7 +24,7 @@ typedef struct inliner {
 /* Tags are used once in a program: each copy of a function gets its own. */
 static const char *copy_tag(vyre_rewriter *rw, const char *tag, void *user) {
     inliner *in = user;
-    if (in->copy == 0) {
+    if (VYRE_MUTANT(inline_shares_tags, in->copy == 0, true)) {
         return NULL;
     }
     char text[VYRE_LIMIT_NAME + 1];

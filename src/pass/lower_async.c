@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "ir/size.h"
 #include "pass/blocks.h"
 #include "pass/each.h"
@@ -78,7 +79,8 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
         }
         bool crosses = false;
         for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses = crosses || ends_launch(p, s, begin);
+            crosses = crosses || VYRE_MUTANT(lower_async_no_jumps, ends_launch(p, s, begin),
+                                             vyre_waits_for_grid(p->stmts[s].op));
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;

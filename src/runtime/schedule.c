@@ -298,7 +298,8 @@ static vyre_status decide(run *r, const vyre_step *step, uint32_t *out_next) {
     vyre_status status =
         vyre_call_read(&call, r->s->carry[r->next], 0, &word, sizeof word, r->diag);
     r->pass.stats->host_waits++;
-    *out_next = word / 2 != r->tick ? VYRE_NONE : word % 2 ? step->next : step->otherwise;
+    bool dead = VYRE_MUTANT(schedule_dead_decide, word / 2 != r->tick, false);
+    *out_next = dead ? VYRE_NONE : word % 2 ? step->next : step->otherwise;
     return status;
 }
 
@@ -337,7 +338,7 @@ static vyre_status run_step(run *r, const vyre_step *step, uint32_t *at) {
     if (status == VYRE_OK && *at != VYRE_NONE && step->collective != VYRE_NONE) {
         status = run_collective(r, step->collective);
     }
-    if (step->flips) {
+    if (VYRE_MUTANT(schedule_keeps_places, step->flips, false)) {
         uint32_t grid = r->grid;
         r->grid = r->next;
         r->next = grid;
