@@ -167,7 +167,8 @@ vyre_status vyre_cut(const vyre_cut_value *values, uint32_t count, const uint32_
     if (!n.failed) {
         find_sink_side(&n, sink);
         for (uint32_t v = 0; v < count; v++) {
-            bool in = n.level[2 * v] != UINT32_MAX, out = n.level[2 * v + 1] != UINT32_MAX;
+            bool in = n.level[(size_t)2 * v] != UINT32_MAX,
+                 out = n.level[(size_t)2 * v + 1] != UINT32_MAX;
             out_choice[v] = !out ? VYRE_CUT_NOTHING : in ? VYRE_CUT_RECOMPUTE : VYRE_CUT_STORE;
         }
     }
