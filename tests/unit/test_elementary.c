@@ -43,9 +43,10 @@ static int64_t order(uint32_t u) {
 static void check_exact(const char *name, unary f, const uint32_t (*table)[2], size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint32_t got = to_bits(f(from_bits(table[i][0])));
-        if (got != table[i][1])
+        if (got != table[i][1]) {
             test_fail(__FILE__, __LINE__, "%s(%08" PRIx32 ") = %08" PRIx32 ", not %08" PRIx32, name,
                       table[i][0], got, table[i][1]);
+        }
     }
 }
 
@@ -57,9 +58,10 @@ static bool is_near(uint32_t got, uint32_t want) {
 static void check_near(const char *name, unary f, const uint32_t (*table)[2], size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint32_t got = to_bits(f(from_bits(table[i][0])));
-        if (!is_near(got, table[i][1]))
+        if (!is_near(got, table[i][1])) {
             test_fail(__FILE__, __LINE__, "%s(%08" PRIx32 ") = %08" PRIx32 ", not about %08" PRIx32,
                       name, table[i][0], got, table[i][1]);
+        }
     }
 }
 
@@ -241,10 +243,11 @@ TEST(pow_specials) {
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         uint32_t got = to_bits(vyre_ref_pow(from_bits(table[i][0]), from_bits(table[i][1])));
-        if (got != table[i][2])
+        if (got != table[i][2]) {
             test_fail(__FILE__, __LINE__,
                       "pow(%08" PRIx32 ", %08" PRIx32 ") = %08" PRIx32 ", not %08" PRIx32,
                       table[i][0], table[i][1], got, table[i][2]);
+        }
     }
 }
 
@@ -253,10 +256,11 @@ TEST(literal_values) {
     for (size_t i = 0; i < COUNT(values_of_pow); i++) {
         const uint32_t *v = values_of_pow[i];
         uint32_t got = to_bits(vyre_ref_pow(from_bits(v[0]), from_bits(v[1])));
-        if (!is_near(got, v[2]))
+        if (!is_near(got, v[2])) {
             test_fail(__FILE__, __LINE__,
                       "pow(%08" PRIx32 ", %08" PRIx32 ") = %08" PRIx32 ", not about %08" PRIx32,
                       v[0], v[1], got, v[2]);
+        }
     }
 }
 
@@ -267,10 +271,12 @@ TEST(symmetries) {
     static const unary even[] = {vyre_ref_cos, vyre_ref_cosh};
     for (uint64_t u = 0; u <= INF; u += 65521) {
         float x = from_bits((uint32_t)u);
-        for (size_t i = 0; i < COUNT(odd); i++)
+        for (size_t i = 0; i < COUNT(odd); i++) {
             CHECK_EQ(to_bits(odd[i](-x)), to_bits(-odd[i](x)));
-        for (size_t i = 0; i < COUNT(even); i++)
+        }
+        for (size_t i = 0; i < COUNT(even); i++) {
             CHECK_EQ(to_bits(even[i](-x)), to_bits(even[i](x)));
+        }
         CHECK_EQ(to_bits(vyre_ref_pow(-x, 3.0f)), to_bits(-vyre_ref_pow(x, 3.0f)));
         CHECK_EQ(to_bits(vyre_ref_pow(-x, -2.0f)), to_bits(vyre_ref_pow(x, -2.0f)));
     }
@@ -280,8 +286,9 @@ TEST(symmetries) {
 
 static void check_pin(const char *name, const uint32_t *results, uint64_t want) {
     uint64_t got = vyre_hash_bytes(results, PIN_COUNT * sizeof *results);
-    if (got != want)
+    if (got != want) {
         test_fail(__FILE__, __LINE__, "the results of %s have changed: 0x%016" PRIx64, name, got);
+    }
 }
 
 /* The sequences are the definition: a change of a single bit is a change of the language, and a
@@ -309,8 +316,9 @@ TEST(bits_do_not_change) {
     };
     static uint32_t results[PIN_COUNT];
     for (size_t k = 0; k < COUNT(pins); k++) {
-        for (uint32_t i = 0; i < PIN_COUNT; i++)
+        for (uint32_t i = 0; i < PIN_COUNT; i++) {
             results[i] = to_bits(pins[k].f(from_bits(i * 65521)));
+        }
         check_pin(pins[k].name, results, pins[k].hash);
     }
     uint64_t state = 1;

@@ -96,10 +96,12 @@ DEFINE_SELECT(M_U, m_u_select)
 #include "ir/elementary.inc"
 
 static void check_same(const char *name, float got, float want, unsigned made, unsigned most) {
-    if (to_bits(got) != to_bits(want) && !(isnan(got) && isnan(want)))
+    if (to_bits(got) != to_bits(want) && !(isnan(got) && isnan(want))) {
         test_fail(__FILE__, __LINE__, "%s differs: %a, %a", name, (double)got, (double)want);
-    if (made != most)
+    }
+    if (made != most) {
         test_fail(__FILE__, __LINE__, "%s: %u operations, not %u", name, made, most);
+    }
 }
 
 #define CHECK_FUNCTION(name)                                                                       \

@@ -23,7 +23,7 @@ static void run_on_pool(const char *device, const vyre_program *p, pool *state, 
     for (uint32_t i = 0; i < v->decl_count; i++) {
         int n = pool_number(v->decls[i].name);
         if (n >= 0 && (v->decls[i].role == VYRE_IN || v->decls[i].role == VYRE_INOUT)) {
-            inputs[input_count++] = (vyre_input){state->words[n], state->count[n] * 4};
+            inputs[input_count++] = (vyre_input){state->words[n], (size_t)state->count[n] * 4};
         }
     }
     vyre_dispatch_options options = {.order = order, .order_seed = 3};
@@ -33,8 +33,8 @@ static void run_on_pool(const char *device, const vyre_program *p, pool *state, 
     for (uint32_t i = 0; i < v->decl_count; i++) {
         int n = pool_number(v->decls[i].name);
         if (v->decls[i].role == VYRE_INOUT || v->decls[i].role == VYRE_OUT) {
-            REQUIRE(n >= 0 && r.outputs[output].size == state->count[n] * 4);
-            memcpy(state->words[n], r.outputs[output++].data, state->count[n] * 4);
+            REQUIRE(n >= 0 && r.outputs[output].size == (size_t)state->count[n] * 4);
+            memcpy(state->words[n], r.outputs[output++].data, (size_t)state->count[n] * 4);
         }
     }
     run_finish(&r);
