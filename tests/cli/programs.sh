@@ -39,11 +39,13 @@ expect_err '      | 	                 ^~~'
 grep -q '^fix: ' err || fail "no fix"
 grep -qE '^bad\.vy:4:' err || fail "only the first error is told"
 ! grep -q $'\033' err || fail "colours without a terminal"
-if command -v script >/dev/null; then
+if script -qec true /dev/null >/dev/null 2>&1; then
     script -qec "TERM=xterm $VYRE check bad.vy" /dev/null >terminal || true
     grep -q $'\033\\[1;31m' terminal || fail "no colours on a terminal"
     script -qec "TERM=xterm NO_COLOR=1 $VYRE check bad.vy" /dev/null >terminal || true
     ! grep -q $'\033' terminal || fail "NO_COLOR is not honoured"
+else
+    echo "colours on a terminal are not tried: script(1) can't make one here" >&2
 fi
 
 # A barrier that some lanes miss names the condition.
