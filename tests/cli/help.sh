@@ -29,7 +29,7 @@ done
 
 # The options that the contract names are in the table.
 expect_exit 0 "$VYRE" help run
-for option in backend split path iterations grid elements set threads timeout steps no-opt order races \
+for option in backend split path iterations grid elements set threads timeout steps no-opt unchecked order races \
     stats time repeat trace json in out; do
     expect_out "--$option"
 done

@@ -26,6 +26,8 @@ static const cli_option options[] = {
     {"path", CLI_CHOICE, 0, false, AT(path), "host|resident",
      "keep buffers on the host or on the device between passes"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
+     "allow a device to leave out bounds checks; ref and ref-split always check"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
     {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
     {"steps", CLI_NUMBER, 0, false, AT(steps), "N", "stop after this many statements (ref)"},
