@@ -192,25 +192,32 @@ static bool fold_integer(vyre_expr_op op, vyre_type type, const uint64_t *in, ui
 FOLD_FLOAT(fold_f32, float, to_f32, of_f32, sqrtf, floorf, ceilf, roundf, truncf, fmaf, fabsf)
 FOLD_FLOAT(fold_f64, double, to_f64, of_f64, sqrt, floor, ceil, round, trunc, fma, fabs)
 
-/* Rounds a float to `significand` explicit bits and `exponent` bits (nearest even, subnormals kept)
- * and widens it back: f16 and bf16. */
-static float narrow_float(float value, int significand, int exponent) {
+/* Rounds a number to `significand` explicit bits and `exponent` bits (nearest even, subnormals
+ * kept): f16 and bf16, in one rounding from whatever the number was. */
+static float narrow(double value, int significand, int exponent) {
     if (!isfinite(value) || value == 0) {
-        return value;
+        return (float)value;
     }
     int top = (1 << (exponent - 1)) - 1;
     int e;
-    (void)frexpf(value, &e); /* value = m * 2^e, 0.5 <= |m| < 1 */
+    (void)frexp(value, &e); /* value = m * 2^e, 0.5 <= |m| < 1 */
     int unit = e - 1 - significand;
     int smallest = 1 - top - significand;
     if (unit < smallest) {
         unit = smallest;
     }
-    double scaled = ldexp((double)value, -unit); /* exact */
-    double rounded = nearbyint(scaled);
-    double result = ldexp(rounded, unit);
+    double result = ldexp(nearbyint(ldexp(value, -unit)), unit);
     double limit = ldexp(2.0 - ldexp(1.0, -significand), top);
     return (float)(fabs(result) > limit ? copysign(HUGE_VAL, result) : result);
+}
+
+/* An integer as a double that rounds to few bits as the integer itself does: what does not fit is
+ * gathered in the last bit. */
+static double sticky(wide value) {
+    uint64_t size = (uint64_t)(value < 0 ? -value : value);
+    double number =
+        size >> 53 ? ldexp((double)(size >> 11 | ((size & 0x7ff) != 0)), 11) : (double)size;
+    return value < 0 ? -number : number;
 }
 
 static uint64_t from_float(vyre_type to, double value) {
@@ -231,40 +238,34 @@ static uint64_t from_float(vyre_type to, double value) {
     return cut(to, (wide)t);
 }
 
-uint64_t vyre_fold_cast(vyre_type from, vyre_type to, uint64_t bits) {
+static uint64_t to_float(vyre_type from, vyre_type to, uint64_t bits) {
     bool real = vyre_type_is_float(from);
     double number = from == VYRE_F32 ? (double)to_f32(bits) : real ? to_f64(bits) : 0;
-    uint64_t result;
-    if (vyre_type_is_float(to)) {
-        if (to == VYRE_F64) {
-            if (real) {
-                return of_f64(number);
-            }
-            wide v = from == VYRE_BOOL ? (wide)(bits != 0) : value_of(from, bits);
-            return of_f64(v < 0 ? (double)(int64_t)v : (double)(uint64_t)v);
-        }
-        float f;
-        if (real) {
-            f = from == VYRE_F32 ? to_f32(bits) : (float)number;
-        } else {
-            wide v = from == VYRE_BOOL ? (wide)(bits != 0) : value_of(from, bits);
-            f = v < 0 ? (float)(int64_t)v : (float)(uint64_t)v;
-        }
-        if (to == VYRE_F16) {
-            f = narrow_float(f, 10, 5);
-        } else if (to == VYRE_BF16) {
-            f = narrow_float(f, 7, 8);
-        }
-        return of_f32(f);
+    wide whole = real ? 0 : from == VYRE_BOOL ? (wide)(bits != 0) : value_of(from, bits);
+    if (to == VYRE_F64) {
+        return of_f64(real ? number : whole < 0 ? (double)(int64_t)whole : (double)(uint64_t)whole);
     }
-    if (real) {
-        result = from_float(to, number);
+    if (to == VYRE_F32) {
+        return of_f32(real        ? (float)number
+                      : whole < 0 ? (float)(int64_t)whole
+                                  : (float)(uint64_t)whole);
+    }
+    number = real ? number : sticky(whole);
+    return of_f32(to == VYRE_F16 ? narrow(number, 10, 5) : narrow(number, 7, 8));
+}
+
+uint64_t vyre_fold_cast(vyre_type from, vyre_type to, uint64_t bits) {
+    if (vyre_type_is_float(to)) {
+        return to_float(from, to, bits);
+    }
+    if (vyre_type_is_float(from)) {
+        bits = from_float(to, from == VYRE_F32 ? (double)to_f32(bits) : to_f64(bits));
     } else if (to == VYRE_BOOL) {
         return bits != 0;
     } else {
-        result = cut(to, from == VYRE_BOOL ? (wide)(bits != 0) : value_of(from, bits));
+        bits = cut(to, from == VYRE_BOOL ? (wide)(bits != 0) : value_of(from, bits));
     }
-    return cut(vyre_type_widened(to), to == VYRE_BOOL ? (wide)result : value_of(to, result));
+    return to == VYRE_BOOL ? bits : cut(vyre_type_widened(to), value_of(to, bits));
 }
 
 bool vyre_fold(const vyre_program_view *p, vyre_expr expr, const uint64_t *operands,

@@ -1,7 +1,7 @@
 /* Evaluation of constant expressions, for consts and for passes that fold.
  *
  * This is a second, independent statement of what the operators mean: the reference backend has its
- * own and shares nothing with this one; tests compare the two. */
+ * own and shares nothing with this one; tests/unit/test_fold_ref.c compares the two. */
 #ifndef VYRE_SRC_IR_FOLD_H
 #define VYRE_SRC_IR_FOLD_H
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/builder.h"
+#include "ir/fold.h"
 #include "ir/program.h"
 
 static bool fill_none(uint32_t *map, uint32_t count) {
@@ -80,6 +81,17 @@ vyre_expr vyre_rewrite_expr(vyre_rewriter *rw, vyre_expr root) {
         stack[top++] = made == VYRE_NONE ? copy_node(rw, e, in) : made;
     }
     return stack[0];
+}
+
+vyre_expr vyre_rewrite_const(vyre_rewriter *rw, vyre_expr expr) {
+    const vyre_expr_node *n = &rw->p->exprs[expr];
+    uint64_t bits;
+    if (n->op == VYRE_EXPR_REF && rw->p->decls[n->ref].role == VYRE_CONST &&
+        vyre_fold_const(rw->p, n->ref, &bits)) {
+        /* The declaration's type: in sizes the node itself is an exact integer. */
+        return vyre_build_literal(rw->to, (vyre_type)rw->p->decls[n->ref].type, bits);
+    }
+    return VYRE_NONE;
 }
 
 void vyre_rewrite_header(vyre_rewriter *rw) {

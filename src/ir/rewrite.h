@@ -45,6 +45,8 @@ void vyre_rewrite_fn_body(vyre_rewriter *rw, vyre_fn fn);
 void vyre_rewrite_fns(vyre_rewriter *rw);
 /* Copies the tree below `root`; VYRE_NONE gives VYRE_NONE. */
 vyre_expr vyre_rewrite_expr(vyre_rewriter *rw, vyre_expr root);
+/* A literal in `to` for a reference to a const, VYRE_NONE for any other expression. */
+vyre_expr vyre_rewrite_const(vyre_rewriter *rw, vyre_expr expr);
 /* Copies one statement (openers, ELSE and END too) and maps the variable it binds. */
 void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt);
 /* Copies statements [begin, end). */

@@ -20,7 +20,6 @@
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "ir/builder.h"
-#include "ir/fold.h"
 #include "ir/size.h"
 #include "pass/segment_state.h"
 
@@ -152,13 +151,7 @@ static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr 
                              void *user) {
     (void)operands;
     (void)user;
-    const vyre_expr_node *n = &rw->p->exprs[expr];
-    uint64_t bits;
-    if (n->op == VYRE_EXPR_REF && rw->p->decls[n->ref].role == VYRE_CONST &&
-        vyre_fold_const(rw->p, n->ref, &bits)) {
-        return vyre_build_literal(rw->to, (vyre_type)n->type, bits);
-    }
-    return VYRE_NONE;
+    return vyre_rewrite_const(rw, expr);
 }
 
 static void mark_ended(maker *m) {

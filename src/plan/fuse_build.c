@@ -14,7 +14,6 @@
 
 #include "base/diag.h"
 #include "ir/builder.h"
-#include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "pass/unique.h"
 #include "plan/fuse.h"
@@ -129,17 +128,6 @@ static bool same_grid(const vyre_program_view *a, const vyre_program_view *b) {
 
 /* Declarations */
 
-static vyre_expr fold_consts(weaver *w, vyre_rewriter *rw, vyre_expr expr) {
-    const vyre_expr_node *n = &rw->p->exprs[expr];
-    uint64_t bits;
-    (void)w;
-    if (n->op == VYRE_EXPR_REF && rw->p->decls[n->ref].role == VYRE_CONST &&
-        vyre_fold_const(rw->p, n->ref, &bits)) {
-        return vyre_build_literal(rw->to, (vyre_type)rw->p->decls[n->ref].type, bits);
-    }
-    return VYRE_NONE;
-}
-
 static void declare_shared(weaver *w) {
     for (uint32_t i = 0; i < w->f->shared.count; i++) {
         const vyre_fuse_shared *s = &w->f->shared.data[i];
@@ -231,8 +219,10 @@ static vyre_expr exact_groups(weaver *w, uint32_t wave) {
 
 /* The same number computed by the lanes: in i64, which holds every value that a grid can have. */
 static vyre_expr widen(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
+    (void)operands;
+    (void)user;
     const vyre_expr_node *n = &rw->p->exprs[expr];
-    vyre_expr folded = fold_consts(user, rw, expr);
+    vyre_expr folded = vyre_rewrite_const(rw, expr);
     if (folded != VYRE_NONE) {
         return vyre_build_cast(rw->to, VYRE_I64, folded);
     }
@@ -242,7 +232,6 @@ static vyre_expr widen(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *opera
     if (n->op == VYRE_EXPR_REF) {
         return vyre_build_cast(rw->to, VYRE_I64, vyre_build_ref(rw->to, rw->decls[n->ref]));
     }
-    (void)operands;
     return VYRE_NONE;
 }
 
@@ -301,7 +290,7 @@ static void write_clause(weaver *w) {
 static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
     weaver *w = user;
     const vyre_expr_node *n = &rw->p->exprs[expr];
-    vyre_expr folded = fold_consts(w, rw, expr);
+    vyre_expr folded = vyre_rewrite_const(rw, expr);
     if (folded != VYRE_NONE || n->op != VYRE_EXPR_BUILTIN || w->together || n->axis != 0) {
         return folded;
     }
