@@ -396,7 +396,7 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->lane = m->grid = m->next = m->lanes = m->tick = m->rank = VYRE_NONE;
+    m->lane = m->grid = m->next = m->lanes = m->tick = m->rank = m->raw = VYRE_NONE;
     m->at = VYRE_NONE;
     m->has_effect = false;
     vyre_status status = build(m, out_segment, diag);
