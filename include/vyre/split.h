@@ -90,7 +90,8 @@ typedef struct vyre_module_view {
     uint32_t group_words;       /* workgroup memory of a group */
     uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
     uint32_t group_value_words; /* values of a group */
-    uint32_t sync_points;       /* grid barriers of the source that remain */
+    uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
+    uint32_t sync_points;   /* grid barriers of the source that remain */
     const vyre_removed_barrier *removed;
     uint32_t removed_count;
 } vyre_module_view;
