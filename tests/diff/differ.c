@@ -263,7 +263,7 @@ static void note_stmt(differ_facts *f, const vyre_program_view *p, vyre_stmt at,
 
 static void note_facts(differ_facts *f, const vyre_program_view *p) {
     uint8_t openers[VYRE_LIMIT_NESTING + 1];
-    uint32_t depth = 0;
+    uint32_t depth = 0, pending = 0;
     *f = (differ_facts){.features = (uint32_t)(p->workgroup[1] > 1) << DIFFER_AXES};
     for (uint32_t i = 0; i < p->decl_count; i++) {
         const vyre_decl_node *node = &p->decls[i];
@@ -279,6 +279,10 @@ static void note_facts(differ_facts *f, const vyre_program_view *p) {
             depth--;
         }
         note_stmt(f, p, at, openers, depth);
+        const uint8_t op = p->stmts[at].op;
+        pending += op == VYRE_STMT_ASYNC_LOAD || op == VYRE_STMT_ASYNC_STORE;
+        pending -= op == VYRE_STMT_ASYNC_WAIT;
+        f->features |= (uint32_t)(op == VYRE_STMT_GRID_SYNC && pending > 0) << DIFFER_PENDING;
     }
 }
 

@@ -33,6 +33,7 @@ typedef enum differ_result {
     X(ATOMIC, "atomic")                                                                            \
     X(SUBGROUP, "subgroup operation")                                                              \
     X(COPY, "async copy")                                                                          \
+    X(PENDING, "async copy over grid_sync")                                                        \
     X(COLLECTIVE, "collective")                                                                    \
     X(SMALL, "small elements")                                                                     \
     X(AXES, "two axes")
