@@ -184,7 +184,7 @@ static vyre_status prepare_locked(vyre_run *run) {
 
 vyre_status vyre_run_prepare(vyre_run *run) {
     vyre_status status = VYRE_OK;
-    if (!is_late(run)) {
+    if (VYRE_MUTANT(carry_room_late, !is_late(run), false)) {
         pthread_mutex_lock(&run->pipeline->lock);
         status = prepare_locked(run);
         pthread_mutex_unlock(&run->pipeline->lock);
