@@ -1,6 +1,6 @@
 /* Counters count what happened, and their export and that of traces can be read by others. */
-#include "base/text.h"
 #include "harness/run.h"
+#include "harness/text.h"
 
 static const char three_text[] = "program three workgroup(2) {\n"
                                  "    inout v : u32[4];\n"
@@ -122,12 +122,6 @@ TEST(slots_are_counted_by_what_became_of_them) {
     vyre_device_close(device);
 }
 
-static bool append(void *user, const char *text, size_t length) {
-    vyre_text *out = user;
-    vyre_text_append(out, text, length);
-    return true;
-}
-
 /* Gives up at the n-th call. */
 static bool refuse(void *user, const char *text, size_t length) {
     (void)text, (void)length;
@@ -140,7 +134,7 @@ TEST(counters_are_exported_for_prometheus) {
         {.label = "second", .launches = 8, .output_slots_moved = 2}};
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_counters_write(all, 2, append, &text), NULL);
+    REQUIRE_OK(vyre_counters_write(all, 2, test_text_append, &text), NULL);
     const char *got = vyre_text_string(&text);
     CHECK_HAS(got, "# HELP vyre_driver_dispatch_launches_total kernel launches\n"
                    "# TYPE vyre_driver_dispatch_launches_total counter\n"
@@ -178,7 +172,7 @@ TEST(a_trace_has_one_span_for_each_thing_done) {
     REQUIRE_OK(dispatch(device, three_text, trace, &report), NULL);
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_trace_write(trace, append, &text), NULL);
+    REQUIRE_OK(vyre_trace_write(trace, test_text_append, &text), NULL);
     const char *got = vyre_text_string(&text);
     CHECK_EQ(occurrences(got, "\"cat\":\"launch\""), report.stats.launches);
     CHECK_EQ(occurrences(got, "\"cat\":\"compile\""), 4);
@@ -217,7 +211,7 @@ TEST(a_trace_is_bounded_and_counts_what_it_drops) {
     CHECK_EQ(vyre_trace_dropped(small), vyre_trace_count(large) - 3);
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_trace_write(small, append, &text), NULL);
+    REQUIRE_OK(vyre_trace_write(small, test_text_append, &text), NULL);
     CHECK_EQ(occurrences(vyre_text_string(&text), "\"ph\":\"X\""), 3);
     vyre_text_finish(&text);
     vyre_trace_destroy(small);
