@@ -1,4 +1,4 @@
-/* Fission at grid scope: a program with grid barriers becomes a module.
+/* Fission: a program with barriers becomes a module.
  *
  *     inline calls -> lower pending copies -> remove barriers -> blocks ->
  *     what is alive and where -> a segment per block
@@ -16,8 +16,8 @@
 #include "pass/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "grid",    "lane", "loop", "next",
-                                    "rank", "restore", "save", "tick"};
+static const char *const stems[] = {"at",   "expect",  "grid", "group", "lane", "loop", "next",
+                                    "rank", "restore", "save", "then",  "tick", "turn"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -49,11 +49,18 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"}, {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->next, "next"}, {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"}};
+    } added[] = {{names->lane, "lane"},    {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->next, "next"},    {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"},    {names->turn, "turn"}, {names->then, "then"},
+                 {names->expect, "expect"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        (void)snprintf(names->group[axis], VYRE_MODULE_NAME, "%sgroup_%c", names->prefix,
+                       "xyz"[axis]);
+        (void)snprintf(names->groups[axis], VYRE_MODULE_NAME, "%sgroups_%c", names->prefix,
+                       "xyz"[axis]);
     }
 }
 
@@ -123,12 +130,14 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
         step->sync = block->sync != VYRE_NONE;
         step->collective = VYRE_NONE;
-        if (step->sync &&
-            vyre_program_get(m->source)->stmts[block->sync].op != VYRE_STMT_GRID_SYNC) {
+        if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
             step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
         }
         step->kept = find_kept(&m->barriers, block->sync);
+        if (step->kind == VYRE_STEP_BRANCH || step->asks) {
+            m->view.control_words = 1;
+        }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
         step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
@@ -228,11 +237,15 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     if (!m->steps || !m->segments) {
         return vyre_fail_memory(diag, "splitting");
     }
+    bool branches = false;
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
+        branches |= blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
     }
+    bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
+    vyre_status status =
+        vyre_segment_maker_create(m->source, plan, &m->names, checks_turn, a, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
@@ -271,14 +284,15 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.along_x = m->barriers.along_x;
     m->view.lane_words = plan->lane_words;
     m->view.group_words = plan->group_words;
-    m->view.grid_words = 1 + plan->grid_words;
+    m->view.grid_words = plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
     return status;
 }
 
 /* Takes over the reference to `source`, and `barriers`. */
 static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
-                               const vyre_allocator *a, vyre_module **out_module, vyre_diag *diag) {
+                               vyre_split_scope scope, const vyre_allocator *a,
+                               vyre_module **out_module, vyre_diag *diag) {
     vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m) {
         vyre_program_release(source);
@@ -292,7 +306,8 @@ static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    vyre_status status = vyre_blocks_init(&blocks, p, a);
+    m->view.scope = scope;
+    vyre_status status = vyre_blocks_init(&blocks, p, scope, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -314,20 +329,28 @@ static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
 
 vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
+    static const vyre_split_options defaults;
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
     vyre_barriers barriers = {.along_x = false};
+    options = options ? options : &defaults;
+    if (options->scope != VYRE_SPLIT_SCOPE_GRID && vyre_contains_grid_sync(program)) {
+        return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
+                            "split it at grid scope first, then its segments",
+                            "program %s waits for its grid, which is more than a workgroup",
+                            vyre_program_get(program)->name);
+    }
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, &a, &lowered, diag);
+        status = vyre_lower_async(inlined, options->scope, &a, &lowered, diag);
         vyre_program_release(inlined);
     }
-    if (status == VYRE_OK && options && options->keep_barriers) {
+    if (status == VYRE_OK && (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID)) {
         ready = lowered;
     } else if (status == VYRE_OK) {
-        status =
-            vyre_opt_barrier(lowered, options && options->any_grid, &a, &ready, &barriers, diag);
+        status = vyre_opt_barrier(lowered, options->any_grid, &a, &ready, &barriers, diag);
         vyre_program_release(lowered);
     }
-    return status == VYRE_OK ? split_ready(ready, &barriers, &a, out_module, diag) : status;
+    return status == VYRE_OK ? split_ready(ready, &barriers, options->scope, &a, out_module, diag)
+                             : status;
 }
