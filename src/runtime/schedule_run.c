@@ -179,6 +179,9 @@ static vyre_status fetch(run *r, batch *b) {
     vyre_status status = vyre_call_fetch(&call, r->launch.control[vyre_walk_then(last)], 0,
                                          sizeof(uint32_t), &b->ticket, r->diag);
     b->is_late = status == VYRE_OK;
+    if (status != VYRE_OK) {
+        vyre_schedule_label(r->s, r->m->steps[last->at].segment, r->diag);
+    }
     return status;
 }
 

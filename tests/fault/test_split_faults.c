@@ -146,11 +146,14 @@ static void fail_entries(const entry *entries, size_t count, vyre_path path, boo
     uint32_t segments = count_segments(p);
     for (size_t e = 0; e < count; e++) {
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-            uint32_t n = 1;
-            while (fails(p, entries[e].op, n, modes[m], path, in_place, segments)) {
-                n++;
+            /* Nobody minds when waiting for a word that is not wanted any more fails. */
+            uint32_t last = 0;
+            for (uint32_t n = 1; n < last + 4; n++) {
+                if (fails(p, entries[e].op, n, modes[m], path, in_place, segments)) {
+                    last = n;
+                }
             }
-            CHECK(n > entries[e].least);
+            CHECK(last >= entries[e].least);
         }
     }
     vyre_program_release(p);
