@@ -210,6 +210,28 @@ TEST(a_budget_of_exactly_the_steps_is_enough) {
     vyre_program_release(p);
 }
 
+static bool collect(void *user, const char *text, size_t length) {
+    char *all = user;
+    size_t used = strlen(all);
+    memcpy(all + used, text, length < 16000 - used ? length : 0);
+    return true;
+}
+
+TEST(a_trace_shows_what_was_launched_in_vain) {
+    static char text[16384];
+    vyre_device *device = NULL;
+    vyre_dispatch_options options = {.no_optimize = true, .ahead = 16};
+    REQUIRE_OK(vyre_trace_create(NULL, 0, &options.trace), NULL);
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &device, NULL), NULL);
+    (void)dispatch(device, counted, 6, &options);
+    REQUIRE_OK(vyre_trace_write(options.trace, collect, text), NULL);
+    CHECK_HAS(text, "{\"name\":\"p_1\",\"cat\":\"skip\",");
+    CHECK_HAS(text, "\"args\":{\"launches\":8}");
+    CHECK_HAS(text, "{\"name\":\"control word\",\"cat\":\"await\",");
+    vyre_device_close(device);
+    vyre_trace_destroy(options.trace);
+}
+
 /* Without `fetch` each batch is waited for, and only what is left of it is in vain. */
 TEST(a_device_that_can_not_fetch_is_read) {
     vyre_device *device = open_device(false);
