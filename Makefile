@@ -10,7 +10,7 @@ DESTDIR ?=
 N       ?= 1000000
 SEED    ?= 1
 BACKEND ?= cpu
-TARGET  ?= parser
+TARGET  ?= parse
 SECONDS ?= 600
 W       ?=
 JSON    ?=
@@ -34,7 +34,7 @@ Long runs; each ends with one line that tells what ran and what failed:
 
   make roundtrip       N=1000000 SEED=1: print and parse random programs
   make fuzz-diff       BACKEND=cpu N=1000000 SEED=1: random programs against ref
-  make fuzz            TARGET=parser SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
+  make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make ulp             elementary functions against MPFR
   make bench           W=workload JSON=file: ratio tables
   make bench-plan      JSON=file: the planners

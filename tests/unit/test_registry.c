@@ -1,5 +1,5 @@
 /* Backends, devices by URI, buffers, and the fault decorator. */
-#include "harness/test.h"
+#include "harness/run.h"
 #include "vyre/backend.h"
 
 /* A backend that is there only on paper: opening and describing is all it does. */
@@ -99,13 +99,6 @@ static paper make_paper(const char *name, uint32_t rank) {
                                .rank = rank,
                                .device = &paper_table,
                                .open = paper_open}};
-}
-
-static vyre_device *open_ref(const char *uri) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, NULL, &device, &diag), &diag);
-    return device;
 }
 
 TEST(builtin_backends_are_listed_best_first) {
@@ -233,12 +226,19 @@ TEST(unknown_devices_are_not_found) {
     CHECK_HAS(diag.fix, "ref");
     CHECK_STATUS(vyre_device_open(NULL, "ref://7", NULL, &device, &diag), VYRE_NOT_FOUND, &diag);
     CHECK_STATUS(vyre_device_open(NULL, "ref", NULL, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_device_open(NULL, "fault://auto?op=open", NULL, &device, &diag),
+                 VYRE_NOT_FOUND, &diag);
+    for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) { /* why not, of each */
+        char why[80];
+        snprintf(why, sizeof why, "%s: open failed", vyre_backend_name(NULL, i));
+        CHECK_HAS(diag.message, why);
+    }
     CHECK(device == NULL);
     vyre_device_close(NULL);
 }
 
 TEST(ref_describes_itself) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     const vyre_device_info *info = vyre_device_describe(device);
     CHECK_STR(info->backend, "ref");
     CHECK_EQ(info->level, VYRE_LEVEL_PROGRAM);
@@ -247,7 +247,7 @@ TEST(ref_describes_itself) {
 }
 
 TEST(buffers_start_as_zeros_and_move_bytes) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     vyre_buffer *a = NULL, *b = NULL;
     REQUIRE_OK(vyre_buffer_create(device, 16, &a, NULL), NULL);
     REQUIRE_OK(vyre_buffer_create(device, 16, &b, NULL), NULL);
@@ -271,7 +271,7 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
 }
 
 TEST(buffers_refuse_what_lies_outside_and_foreign_ones) {
-    vyre_device *device = open_ref("ref"), *other = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL), *other = run_open("ref", NULL);
     vyre_buffer *a = NULL, *foreign = NULL, *empty = NULL;
     vyre_diag diag = {0};
     char byte = 0;
@@ -310,7 +310,7 @@ TEST(fault_fails_the_call_it_was_asked_to) {
          {VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        vyre_device *device = open_ref(cases[c].uri);
+        vyre_device *device = run_open(cases[c].uri, NULL);
         vyre_buffer *b = NULL;
         vyre_diag diag = {0};
         REQUIRE_OK(vyre_buffer_create(device, 4, &b, &diag), &diag);
@@ -323,7 +323,7 @@ TEST(fault_fails_the_call_it_was_asked_to) {
 }
 
 TEST(a_lost_device_fails_everything_and_can_be_reopened) {
-    vyre_device *device = open_ref("fault://ref?op=read&n=1&mode=lost");
+    vyre_device *device = run_open("fault://ref?op=read&n=1&mode=lost", NULL);
     vyre_buffer *b = NULL;
     vyre_diag diag = {0};
     char byte = 7;
