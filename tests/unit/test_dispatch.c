@@ -508,6 +508,14 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     weak_info.max_workgroup_bytes = 31;
     check_refused(p, NULL, VYRE_LIMIT, "needs 32 bytes");
     vyre_program_release(p);
+    p = run_parse("program copies workgroup(1) grid(1) {\n"
+                  "    out o : u32[4]; workgroup w : u32[4];\n"
+                  "    async_load(o, w, 0, 4, \"t\"); async_wait(\"t\");\n"
+                  "}\n");
+    weak_info = strong();
+    weak_info.has_async_copy = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "async copies");
+    vyre_program_release(p);
 }
 
 static vyre_status climb_once(vyre_device *device, void *program) {

@@ -136,11 +136,12 @@ TEST(bad_registrations_are_refused) {
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
     vyre_diag diag = {0};
     paper twice = make_paper("ref", 1), space = make_paper(" x", 1),
-          automatic = make_paper("auto", 1);
+          automatic = make_paper("auto", 1), fault = make_paper("fault", 1);
     CHECK_STATUS(vyre_registry_add(r, &twice.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_HAS(diag.message, "already registered");
     CHECK_STATUS(vyre_registry_add(r, &space.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_STATUS(vyre_registry_add(r, &automatic.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_registry_add(r, &fault.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     paper partial = make_paper("partial", 1);
     vyre_device_table without_zero = paper_table;
     without_zero.zero = NULL;
@@ -198,6 +199,38 @@ TEST(auto_ranks_by_facts_before_rank) {
         CHECK_EQ(all[i]->opened, all[i]->closed);
     }
     vyre_registry_destroy(r);
+}
+
+/* Each fact alone lets a device of worse rank win over one without it. */
+TEST(every_fact_counts) {
+    const vyre_device_info facts[] = {
+        {.max_buffer_bytes = 1},
+        {.max_group_lanes = 64},
+        {.native_subgroup = 32},
+        {.has_subgroups = true},
+        {.max_workgroup_bytes = 1},
+        {.has_f16 = true},
+        {.has_bf16 = true},
+        {.has_tensor_cores = true},
+        {.has_indirect_launch = true},
+        {.reports_device_time = true},
+        {.has_hardware_counters = true},
+        {.memory_bandwidth = 1},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        paper able = make_paper("able", 2), plain = make_paper("plain", 1);
+        vyre_registry *r = NULL;
+        vyre_device *device = NULL;
+        slot_count = 0;
+        able.info = facts[i];
+        REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &able.backend, NULL), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &plain.backend, NULL), NULL);
+        REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+        CHECK_STR(vyre_device_describe(device)->backend, "able");
+        vyre_device_close(device);
+        vyre_registry_destroy(r);
+    }
 }
 
 TEST(without_another_device_auto_is_the_oracle) {
@@ -264,6 +297,13 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
     REQUIRE_OK(vyre_buffer_copy(b, 8, b, 0, 8, NULL), NULL);
     REQUIRE_OK(vyre_buffer_read(b, 8, got, 8, NULL), NULL);
     CHECK(memcmp(got, "\0\0a\0c\0\0\0", 8) == 0);
+    /* Zeros copied over a part do not make the rest zero. */
+    vyre_buffer *zero = run_buffer(device, NULL, 4);
+    REQUIRE_OK(vyre_buffer_copy(a, 0, zero, 0, 8, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_zero(a, 0, 16, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_read(a, 0, got, 16, NULL), NULL);
+    CHECK(memcmp(got, zeros, 16) == 0);
+    vyre_buffer_destroy(zero);
     vyre_buffer_destroy(a);
     vyre_buffer_destroy(b);
     vyre_buffer_destroy(NULL);
@@ -320,6 +360,16 @@ TEST(fault_fails_the_call_it_was_asked_to) {
         vyre_buffer_destroy(b);
         vyre_device_close(device);
     }
+}
+
+TEST(memory_that_is_not_there_is_named) {
+    vyre_device *device = run_open("fault://ref?op=allocate", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_buffer_create(device, 40, &b, &diag), VYRE_OUT_OF_MEMORY, &diag);
+    CHECK_STR(diag.message, "out of memory on ref for a buffer of 40 bytes");
+    CHECK(diag.fix[0]);
+    vyre_device_close(device);
 }
 
 TEST(a_lost_device_fails_everything_and_can_be_reopened) {

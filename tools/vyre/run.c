@@ -29,7 +29,7 @@ static const cli_option options[] = {
     {"ahead", CLI_NUMBER, 0, false, AT(ahead), "N",
      "of a split program, launch up to N before it is known which way it goes; at most 64"},
     {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
-     "allow a device to leave out bounds checks; ref and ref-split always check"},
+     "allow a device to leave out bounds checks; no device of this version does"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
     {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
     {"steps", CLI_NUMBER, 0, false, AT(steps), "N", "stop after this many statements (ref)"},
