@@ -1,5 +1,6 @@
 /* Segments. The shape of what is built:
  *
+ *     if (_turn[0] == _expect) {                where branches decide: only if it is its turn
  *     let at = linear number of the lane;
  *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended
  *     let x = _lane[slot * _lanes + at];        values that the block touches
@@ -7,10 +8,12 @@
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
  *     _next[slot] = y;                          by every living lane: any one may have ended
- *     _next[0] = 2 * _tick + condition;         by every living lane, too
+ *     _then[0] = 2 * _tick + condition;         by every living lane, too
+ *     }
  *
  * What lanes share is read from _grid and written to _next: within a launch some lanes read before
- * others have written. It also lets the validator see that what is read is the same for all. */
+ * others have written. It also lets the validator see that what is read is the same for all. So is
+ * the word of the last decision, in _turn, another buffer than that of the next one, _then. */
 #include "pass/segment.h"
 
 #include <stdio.h>
@@ -128,7 +131,7 @@ static void declare_source(maker *m) {
         }
         vyre_role role = (vyre_role)n->role;
         vyre_expr size = VYRE_NONE;
-        if (vyre_role_is_buffer(role)) {
+        if (vyre_role_is_buffer(role) || (role == VYRE_WORKGROUP && is_of_group(m))) {
             bool writes = (m->access[d] & WRITE) != 0;
             role = VYRE_MUTANT(segment_written_in, writes, true) ? VYRE_INOUT : VYRE_IN;
         } else {
@@ -147,11 +150,13 @@ static void declare_source(maker *m) {
 
 /* The block itself */
 
-static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands,
-                             void *user) {
+static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
+    const vyre_expr_node *n = &rw->p->exprs[expr];
+    maker *m = user;
     (void)operands;
-    (void)user;
-    return vyre_rewrite_const(rw, expr);
+    return n->op == VYRE_EXPR_BUILTIN && is_of_group(m)
+               ? vyre_segment_group_id(m, (vyre_builtin)n->sub, n->axis)
+               : vyre_rewrite_const(rw, expr);
 }
 
 static void mark_ended(maker *m) {
@@ -167,7 +172,8 @@ static void copy_stmt(maker *m, vyre_stmt s) {
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
         return; /* the grid is fixed before anything runs */
     }
-    if (n->op == VYRE_STMT_EXIT) {
+    if (n->op == VYRE_STMT_EXIT ||
+        (n->op == VYRE_STMT_TRAP && VYRE_MUTANT(segment_trap_unmarked, is_of_group(m), false))) {
         vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
         mark_ended(m);
     }
@@ -245,7 +251,7 @@ static vyre_expr branch_condition(maker *m) {
 /* A collective happens only if a lane is alive; where lanes may have ended, they say so. */
 static bool asks_for_life(const maker *m) {
     return m->block->sync != VYRE_NONE && m->plan->ended_slot != VYRE_NONE &&
-           m->p->stmts[m->block->sync].op != VYRE_STMT_GRID_SYNC;
+           vyre_is_collective(m->p->stmts[m->block->sync].op);
 }
 
 static void decide(maker *m) {
@@ -261,7 +267,7 @@ static void decide(maker *m) {
         vyre_build_ref(m->b, vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick));
     vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, tick, u32(m, 2)),
                          vyre_build_cast(m->b, VYRE_U32, condition));
-    vyre_build_store(m->b, vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next), u32(m, 0),
+    vyre_build_store(m->b, vyre_segment_carrier(m, &m->then, VYRE_INOUT, m->names->then), u32(m, 0),
                      word);
     m->has_effect = true;
 }
@@ -310,6 +316,15 @@ static bool is_first(const maker *m) {
     return m->number == 0 && m->block->preds == 1;
 }
 
+/* A launch may have been enqueued before it was known which way the program goes. All lanes find
+ * the same word, so whatever may wait stays in uniform control flow. */
+static void check_turn(maker *m) {
+    vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn);
+    vyre_decl expect = vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect);
+    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_EQ, VYRE_EXPR_GE),
+                            vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
+}
+
 static void restore(maker *m) {
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
         const vyre_entity *entity = entity_of(m, i);
@@ -320,6 +335,9 @@ static void restore(maker *m) {
     }
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+    if (m->checks_turn) {
+        check_turn(m);
+    }
     if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
         vyre_expr index = vyre_segment_lane_index(m, u32(m, m->plan->ended_slot));
         vyre_expr ended = vyre_build_load(
@@ -363,6 +381,10 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     copy_block(m);
     store(m);
     decide(m);
+    if (m->checks_turn) {
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        vyre_build_end(m->b);
+    }
     *out_segment = NULL;
     return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
                ? vyre_builder_finish(m->b, out_segment, diag)
@@ -396,7 +418,10 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->lane = m->grid = m->next = m->lanes = m->tick = m->rank = VYRE_NONE;
+    m->lane = m->grid = m->next = m->turn = m->then = VYRE_NONE;
+    m->lanes = m->tick = m->expect = m->rank = VYRE_NONE;
+    memset(m->group, 0xff, sizeof m->group);
+    memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
     m->has_effect = false;
     vyre_status status = build(m, out_segment, diag);
@@ -412,8 +437,9 @@ static uint32_t hidden_values(const maker *m) {
 }
 
 vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
-                                      const vyre_module_names *names, const vyre_allocator *a,
-                                      vyre_segment_maker **out_maker, vyre_diag *diag) {
+                                      const vyre_module_names *names, bool checks_turn,
+                                      const vyre_allocator *a, vyre_segment_maker **out_maker,
+                                      vyre_diag *diag) {
     maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m || vyre_rewriter_init(&m->rw, program, NULL, a) != VYRE_OK) {
         vyre_free(a, m, 1, sizeof *m);
@@ -422,8 +448,10 @@ vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_ca
     m->plan = plan;
     m->p = plan->p;
     m->names = names;
+    m->checks_turn = checks_turn;
     m->values = vyre_entity_of_decl(plan, 0);
-    m->rw.replace = fold_consts;
+    m->rw.replace = replace;
+    m->rw.user = m;
     m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
     m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
     m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);

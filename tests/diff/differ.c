@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/groups.h"
 #include "harness/test.h"
 #include "ir/size.h"
 #include "random/random_program.h"
@@ -20,7 +21,7 @@
 enum { RACE_SAMPLE = 16, TEXT_SAMPLE = 8, STALE = 0xa5 };
 
 const char *differ_way_name(differ_way way) {
-#define X(NAME, text, path, keep) text,
+#define X(NAME, text, path, keep, ahead) text,
     static const char *const names[] = {DIFFER_WAYS(X)};
 #undef X
     return names[way];
@@ -33,10 +34,11 @@ const char *differ_order_name(vyre_order order) {
 
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     *d = (differ){
-        .orders = strcmp(backend, "ref-split") == 0, .thorough = true, .most_steps = 4000000};
-    vyre_status status = vyre_device_open(NULL, "ref", NULL, &d->ref, diag);
+        .orders = strncmp(backend, "ref-", 4) == 0, .thorough = true, .most_steps = 4000000};
+    d->registry = groups_registry();
+    vyre_status status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
     if (status == VYRE_OK) {
-        status = vyre_device_open(NULL, backend, NULL, &d->device, diag);
+        status = vyre_device_open(d->registry, backend, NULL, &d->device, diag);
     }
     if (status != VYRE_OK && d->ref) {
         vyre_device_close(d->ref);
@@ -65,6 +67,7 @@ void differ_finish(differ *d) {
         vyre_device_close(d->ref);
         vyre_device_close(d->device);
     }
+    vyre_registry_destroy(d->registry);
 }
 
 void differ_draw(differ *d, uint64_t seed) {
@@ -215,10 +218,11 @@ static uint32_t compare(const vyre_output *a, const vyre_output *b, vyre_type ty
 typedef struct way {
     vyre_path path;
     bool keep_barriers;
+    uint32_t ahead;
 } way;
 
 static const way ways[DIFFER_WAY_COUNT] = {
-#define X(NAME, text, path, keep) {path, keep},
+#define X(NAME, text, path, keep, ahead) {path, keep, ahead},
     DIFFER_WAYS(X)
 #undef X
 };
@@ -299,6 +303,7 @@ static differ_result run(differ *d, vyre_pipeline *pipeline, differ_way w, vyre_
                                            .has_iterations = passes != 0,
                                            .iterations = passes,
                                            .find_races = first && d->races,
+                                           .ahead = ways[w].ahead,
                                            .max_steps = ordered ? d->most_steps : 0};
     vyre_output *outputs = first ? d->expected : d->got;
     vyre_dispatch_report report = {0};
@@ -356,22 +361,27 @@ static differ_result check_segment(differ *d, const vyre_program *segment) {
     return DIFFER_SAME;
 }
 
-static differ_result check_module(differ *d, const vyre_module *module) {
+static differ_result check_split(differ *d, const vyre_program *program, bool keep_barriers) {
+    const vyre_split_options options = {.keep_barriers = keep_barriers};
+    vyre_module *module = NULL;
+    vyre_diag diag = {0};
+    if (vyre_split(program, &options, NULL, &module, &diag) != VYRE_OK) {
+        return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
+    }
     const vyre_module_view *m = vyre_module_get(module);
     differ_result result = DIFFER_SAME;
     differ_note_module(&d->facts, m);
     for (uint32_t i = 0; i < m->segment_count && result == DIFFER_SAME; i++) {
         result = check_segment(d, m->segments[i]);
     }
+    vyre_module_release(module);
     return result;
 }
 
 /* One pipeline for the two ways that keep the same barriers. */
 static differ_result check_backend(differ *d, const vyre_program *program, differ_way host) {
     const vyre_dispatch_options options = {.no_optimize = ways[host].keep_barriers};
-    const vyre_split_options split = {.keep_barriers = ways[host].keep_barriers};
     vyre_pipeline *pipeline = NULL;
-    vyre_module *own = NULL;
     vyre_diag diag = {0};
     vyre_status status = vyre_pipeline_create(d->device, program, &options, &pipeline, &diag);
     if (status == VYRE_OK) {
@@ -382,28 +392,20 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
     for (uint32_t i = host; i < host + 2u && result == DIFFER_SAME; i++) {
         result = run(d, pipeline, (differ_way)i, (vyre_order)((d->draw + i) % DIFFER_ORDERS));
     }
-    if (result == DIFFER_SAME && !pipeline->is_split &&
-        vyre_split(program, &split, NULL, &own, &diag) != VYRE_OK) {
-        result = fail(d, DIFFER_SPLIT, "it can't be split", &diag);
-    }
-    if (result == DIFFER_SAME) {
-        result = check_module(d, own ? own : pipeline->schedule.module);
-    }
-    vyre_module_release(own);
     vyre_pipeline_release(pipeline);
-    return result;
+    return result == DIFFER_SAME ? check_split(d, program, ways[host].keep_barriers) : result;
 }
 
 static differ_result check_native(differ *d, const vyre_program *program) {
-    static const vyre_dispatch_options defaults;
+    static const vyre_dispatch_options options = {.no_optimize = true};
     vyre_pipeline *pipeline = NULL;
     vyre_diag diag = {0};
-    vyre_status status = vyre_pipeline_create(d->ref, program, &defaults, &pipeline, &diag);
+    vyre_status status = vyre_pipeline_create(d->ref, program, &options, &pipeline, &diag);
     if (status != VYRE_OK) {
         return fail(d, DIFFER_INVALID, "the program is refused", &diag);
     }
     differ_result result = DIFFER_SAME;
-    if (vyre_pipeline_compile(pipeline, &defaults, &diag) != VYRE_OK) {
+    if (vyre_pipeline_compile(pipeline, &options, &diag) != VYRE_OK) {
         result = fail(d, DIFFER_FAILED, "it can't be compiled", &diag);
     } else if (!make_buffers(d, vyre_program_get(program))) {
         result = fail(d, DIFFER_FAILED, "a size is not a small constant", NULL);

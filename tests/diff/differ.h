@@ -20,16 +20,17 @@ typedef enum differ_result {
 enum { DIFFER_RESULTS = DIFFER_SPLIT + 1, DIFFER_BUFFERS = 32, DIFFER_ORDERS = 4 };
 
 /* Ways to run: the reference, then the backend under test with and without the barriers that can
- * go, by both paths. Each way of a backend that takes orders draws another one. */
+ * go, by both paths, with launches ahead of decisions. Each way of a backend that takes orders
+ * draws another one. */
 #define DIFFER_WAYS(X)                                                                             \
-    X(NATIVE, "ref", VYRE_PATH_HOST, false)                                                        \
-    X(HOST, "host, optimised", VYRE_PATH_HOST, false)                                              \
-    X(RESIDENT, "resident, optimised", VYRE_PATH_RESIDENT, false)                                  \
-    X(HOST_ALL, "host, all barriers", VYRE_PATH_HOST, true)                                        \
-    X(RESIDENT_ALL, "resident, all barriers", VYRE_PATH_RESIDENT, true)
+    X(NATIVE, "ref", VYRE_PATH_HOST, true, 0)                                                      \
+    X(HOST, "host, optimised", VYRE_PATH_HOST, false, 0)                                           \
+    X(RESIDENT, "resident, optimised, 16 ahead", VYRE_PATH_RESIDENT, false, 16)                    \
+    X(HOST_ALL, "host, all barriers, 1 ahead", VYRE_PATH_HOST, true, 1)                            \
+    X(RESIDENT_ALL, "resident, all barriers, 3 ahead", VYRE_PATH_RESIDENT, true, 3)
 
 typedef enum differ_way {
-#define X(NAME, text, path, keep) DIFFER_##NAME,
+#define X(NAME, text, path, keep, ahead) DIFFER_##NAME,
     DIFFER_WAYS(X)
 #undef X
         DIFFER_WAY_COUNT
@@ -44,6 +45,7 @@ typedef struct differ_ending {
 } differ_ending;
 
 typedef struct differ {
+    vyre_registry *registry; /* with "ref-groups" */
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool races;                        /* look for races too */
@@ -62,7 +64,7 @@ typedef struct differ {
     char why[640];                  /* what differs */
 } differ;
 
-/* A backend by name; "ref-split" runs in several orders too. */
+/* A backend by name; those of ref run in several orders too. */
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag);
 void differ_finish(differ *d);
 /* What a random program is checked for, drawn by its seed: each in every way and order, some of

@@ -9,12 +9,12 @@
 #include "random/random_program.h"
 
 /* Other seeds than those of a long run. */
-enum { PROGRAMS = 2000, MOST_TEXT = 1 << 16 };
+enum { PROGRAMS = 2000, SCHEDULED = 400, MOST_TEXT = 1 << 16 };
 static const uint64_t first_seed = UINT64_C(1) << 40;
 
-static void begin(differ *d) {
+static void begin(differ *d, const char *backend) {
     vyre_diag diag = {0};
-    REQUIRE_OK(differ_init(d, "ref-split", &diag), &diag);
+    REQUIRE_OK(differ_init(d, backend, &diag), &diag);
 }
 
 static bool append(void *user, const char *text, size_t length) {
@@ -48,17 +48,24 @@ static void check_random(differ *d, uint64_t seed, differ_totals *t) {
     vyre_program_release(program);
 }
 
-TEST(random_programs_give_the_same_bytes_every_way) {
+static void check_programs(const char *backend, uint64_t count) {
     static differ d;
     static differ_totals t;
-    const uint64_t count = test_scaled(PROGRAMS);
-    begin(&d);
+    begin(&d, backend);
     for (uint64_t i = 0; i < count && !test_failed(); i++) {
         check_random(&d, first_seed + i, &t);
     }
     differ_finish(&d);
     differ_totals_print(&t, stdout);
     CHECK(differ_totals_suffice(&t, stdout));
+}
+
+TEST(random_programs_give_the_same_bytes_every_way) {
+    check_programs("ref-split", test_scaled(PROGRAMS));
+}
+
+TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
+    check_programs("ref-schedule", test_scaled(SCHEDULED));
 }
 
 /* The reducer */
@@ -121,7 +128,7 @@ static void check_file(differ *d, const char *name) {
 TEST(reduced_programs_of_past_bugs_stay_right) {
     static differ d;
     uint32_t count = 0;
-    begin(&d);
+    begin(&d, "ref-split");
     DIR *directory = opendir(VYRE_SOURCE_DIR "/tests/golden/diff");
     REQUIRE(directory);
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {

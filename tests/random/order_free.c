@@ -295,17 +295,28 @@ static vyre_expr rarely(order_free *g) {
                          vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
 }
 
-static void add_trap(order_free *g) {
+static void trap(order_free *g) {
     char tag[NAME];
     const uint32_t every = 1 + random_below(&g->x, 4);
     const vyre_expr part = vyre_build_op(g->x.b, VYRE_EXPR_REM, vyre_build_var(g->x.b, g->lane),
                                          vyre_build_u32(g->x.b, every), VYRE_NONE);
+    const vyre_expr some = vyre_build_u32(g->x.b, random_below(&g->x, every));
     (void)snprintf(tag, sizeof tag, "trap%u", g->serial++);
-    vyre_build_if(g->x.b,
-                  vyre_build_op(g->x.b, VYRE_EXPR_EQ, part,
-                                vyre_build_u32(g->x.b, random_below(&g->x, every)), VYRE_NONE));
+    vyre_build_if(g->x.b, vyre_build_op(g->x.b, VYRE_EXPR_EQ, part, some, VYRE_NONE));
     vyre_build_trap(g->x.b, tag, order_free_expr(g, VYRE_U32, LEVEL_LANE));
     vyre_build_end(g->x.b);
+}
+
+/* Some lanes trap, and the grid waits at once: a launch that ends without a barrier behind a trap
+ * reports it early. */
+static void add_trap(order_free *g, place at) {
+    if (at.waits && at.level == LEVEL_GRID) {
+        for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
+            trap(g);
+        }
+        sync(g, at, true);
+        order_free_draw(g, true);
+    }
 }
 
 /* if (...) { break; } and the like */
@@ -398,7 +409,7 @@ static void add_stmt(order_free *g, place at) {
         break;
     default:
         if (g->traps && random_chance(&g->x, 20)) {
-            add_trap(g);
+            add_trap(g, at);
         } else if (nests && random_chance(&g->x, 50)) {
             add_block(g, at);
         }
@@ -431,7 +442,7 @@ static void grant(order_free *g, place at) {
         }
         break;
     case WISH_COPY: add_copy(g, at, true); break;
-    case WISH_TRAP: add_trap(g); break;
+    case WISH_TRAP: add_trap(g, at); break;
     case WISH_CALL: add_call(g, at); break;
     case WISH_LOOP: add_loop(g, at, LEVEL_GRID, true); break;
     case WISH_GROUP: add_group_value(g); break;
