@@ -156,9 +156,6 @@ static void scan_block(analyst *an, uint32_t number) {
     const vyre_block *b = &an->blocks->list.data[number];
     for (uint32_t i = b->first; i != VYRE_NONE; i = an->blocks->items.data[i].next) {
         const vyre_item *item = &an->blocks->items.data[i];
-        if (item->kind == VYRE_ITEM_BARRIER) {
-            continue;
-        }
         if (item->kind != VYRE_ITEM_RANGE) {
             scan_loop(an, number, item);
             continue;

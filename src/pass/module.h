@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "pass/opt_barrier.h"
 #include "vyre/split.h"
 
 /* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
@@ -27,7 +28,7 @@ struct vyre_module {
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
-    vyre_removed_barrier *removed;
+    vyre_barriers barriers;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;

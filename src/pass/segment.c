@@ -229,10 +229,6 @@ static void copy_block(maker *m) {
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
-        case VYRE_ITEM_BARRIER:
-            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, item->begin));
-            vyre_build_barrier(m->b, VYRE_SEQ_CST);
-            break;
         }
     }
 }
