@@ -51,11 +51,11 @@ typedef struct vyre_device_info {
 VYRE_API uint32_t vyre_backend_count(const vyre_registry *registry);
 VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t index);
 
-/* "auto" opens every device that is there and keeps the best: no oracle if it can be helped, then
- * by what the device can do, how well it tells time, memory bandwidth, rank, and how fast it
- * opened. A backend must outlive its devices. */
 /* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
- * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". */
+ * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost".
+ * "auto" opens the first device of every backend once, and keeps the best: no dummy, no oracle if
+ * it can be helped, then by what the device can do, how well it tells time, memory bandwidth, rank,
+ * how fast it opened, name. A backend must outlive its devices. */
 VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                                       const vyre_allocator *allocator, vyre_device **out_device,
                                       vyre_diag *diag);
