@@ -9,7 +9,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 N       ?= 1000000
 SEED    ?= 1
-BACKEND ?= cpu
+BACKEND ?= ref-split
 TARGET  ?= parse
 SECONDS ?= 600
 W       ?=
@@ -33,7 +33,7 @@ vyre: data-parallel programs with grid-wide barriers, the same result on any dev
 Long runs; each ends with one line that tells what ran and what failed:
 
   make roundtrip       N=1000000 SEED=1: print and parse random programs
-  make fuzz-diff       BACKEND=cpu N=1000000 SEED=1: random programs against ref
+  make fuzz-diff       BACKEND=ref-split N=1000000 SEED=1: random programs against ref
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make ulp             elementary functions against MPFR
   make bench           W=workload JSON=file: ratio tables

@@ -63,8 +63,8 @@ VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char 
 VYRE_API void vyre_device_close(vyre_device *device);
 /* After VYRE_DEVICE_LOST every call on the device says so, until it is opened anew. Buffers and
  * pipelines do not survive: VYRE_INVALID_ARGUMENT while there are some. On failure the device stays
- * lost, and reopening may be tried again. Counters go on; a fault:// that has struck is over unless
- * its mode is "always". */
+ * lost, and reopening may be tried again. Counters go on; a fault:// is over unless its mode is
+ * "always". */
 VYRE_API bool vyre_device_is_lost(const vyre_device *device);
 VYRE_API vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag);
 VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);

@@ -362,6 +362,18 @@ TEST(fault_fails_the_call_it_was_asked_to) {
     }
 }
 
+TEST(the_second_opening_can_fail) {
+    vyre_device *device = run_open("fault://ref?op=open&n=2&mode=always", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_NOT_FOUND, &diag);
+        CHECK(vyre_device_is_lost(device));
+        CHECK_STATUS(vyre_buffer_create(device, 4, &b, &diag), VYRE_DEVICE_LOST, &diag);
+    }
+    vyre_device_close(device);
+}
+
 TEST(memory_that_is_not_there_is_named) {
     vyre_device *device = run_open("fault://ref?op=allocate", NULL);
     vyre_buffer *b = NULL;
