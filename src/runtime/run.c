@@ -222,7 +222,7 @@ void vyre_run_report(vyre_run *run, vyre_status status, vyre_dispatch_report *ou
     if (status != VYRE_OK) {
         return;
     }
-    vyre_pipeline_count(run->pipeline);
+    vyre_pipeline_count(run->pipeline, run->geometry.grid);
     if (out_report) {
         memcpy(report->grid, run->geometry.grid, sizeof report->grid);
         report->grid_from = run->geometry.from;

@@ -419,11 +419,11 @@ TEST(a_used_pipeline_carries_nothing_over) {
     /* All lanes end at once unless v[0] is 0: then the branch must find nobody alive, whatever an
      * earlier dispatch left in the carried state. */
     static const char text[] = "program leave workgroup(2) grid(2) {\n"
-                               "    in w : u32[1];\n"
+                               "    inout w : u32[1];\n"
                                "    inout v : u32[4];\n"
                                "    if (v[global_id.x] != 0) { exit; }\n"
                                "    grid_sync;\n"
-                               "    while (w[0] > 5) { grid_sync; }\n"
+                               "    while (w[0] > 5) { grid_sync; w[0] = 0; grid_sync; }\n"
                                "    grid_sync;\n"
                                "    v[global_id.x] = v[global_id.x] + 1;\n"
                                "}\n";
