@@ -11,7 +11,7 @@ N       ?= 1000000
 SEED    ?= 1
 BACKEND ?= ref-split
 JOBS    ?= 1
-TARGET  ?= parser
+TARGET  ?= parse
 SECONDS ?= 600
 W       ?=
 JSON    ?=
@@ -36,7 +36,7 @@ Long runs; each ends with one line that tells what ran and what failed:
   make roundtrip       N=1000000 SEED=1: print and parse random programs
   make fuzz-diff       BACKEND=ref-split N=1000000 SEED=1 JOBS=1: random programs against ref,
                        seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
-  make fuzz            TARGET=parser SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
+  make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make ulp             elementary functions against MPFR
   make bench           W=workload JSON=file: ratio tables
   make bench-plan      JSON=file: the planners
