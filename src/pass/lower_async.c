@@ -167,8 +167,8 @@ static uint64_t bytes_of(const vyre_program_view *p, vyre_decl decl) {
  * are not more than it. */
 static uint32_t most(const vyre_program_view *p, vyre_expr root) {
     enum { LARGEST = 64 };
-    uint64_t bound[LARGEST];
-    bool exact[LARGEST];
+    uint64_t bound[LARGEST] = {0};
+    bool exact[LARGEST] = {false};
     vyre_expr first = vyre_expr_first(p, root);
     for (vyre_expr e = first; e <= root && root - first < LARGEST; e++) {
         const vyre_expr_node *n = &p->exprs[e];
