@@ -361,19 +361,29 @@ static differ_result check_segment(differ *d, const vyre_program *segment) {
     return DIFFER_SAME;
 }
 
-static differ_result check_split(differ *d, const vyre_program *program, bool keep_barriers) {
-    const vyre_split_options options = {.keep_barriers = keep_barriers};
-    vyre_module *module = NULL;
-    vyre_diag diag = {0};
-    if (vyre_split(program, &options, NULL, &module, &diag) != VYRE_OK) {
-        return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
-    }
+static differ_result check_module(differ *d, const vyre_module *module) {
     const vyre_module_view *m = vyre_module_get(module);
     differ_result result = DIFFER_SAME;
     differ_note_module(&d->facts, m);
     for (uint32_t i = 0; i < m->segment_count && result == DIFFER_SAME; i++) {
         result = check_segment(d, m->segments[i]);
     }
+    return result;
+}
+
+/* The module that the backend ran, or one of our own where it takes whole programs. */
+static differ_result check_split(differ *d, const vyre_pipeline *pipeline, bool keep_barriers) {
+    const vyre_split_options options = {.keep_barriers = keep_barriers};
+    const vyre_variant *usual = &pipeline->variants[VYRE_VARIANT_USUAL];
+    vyre_module *module = NULL;
+    vyre_diag diag = {0};
+    if (pipeline->is_split && usual->is_compiled) {
+        return check_module(d, usual->schedule.module);
+    }
+    if (vyre_split(pipeline->program, &options, NULL, &module, &diag) != VYRE_OK) {
+        return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
+    }
+    const differ_result result = check_module(d, module);
     vyre_module_release(module);
     return result;
 }
@@ -392,8 +402,11 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
     for (uint32_t i = host; i < host + 2u && result == DIFFER_SAME; i++) {
         result = run(d, pipeline, (differ_way)i, (vyre_order)((d->draw + i) % DIFFER_ORDERS));
     }
+    if (result == DIFFER_SAME) {
+        result = check_split(d, pipeline, ways[host].keep_barriers);
+    }
     vyre_pipeline_release(pipeline);
-    return result == DIFFER_SAME ? check_split(d, program, ways[host].keep_barriers) : result;
+    return result;
 }
 
 static differ_result check_native(differ *d, const vyre_program *program) {
