@@ -85,7 +85,7 @@ TEST(waits_of_the_host_are_counted) {
         const char *text;
         uint32_t iterations;
         uint64_t waits;
-    } cases[] = {{plain_text, 0, 1}, {plain_text, 2, 2 * 2}, {plain_text, 9, 4 * 2}};
+    } cases[] = {{plain_text, 0, 1}, {plain_text, 2, 4}, {plain_text, 9, 8}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         vyre_device *device = open_told();
         vyre_dispatch_options o = {.has_iterations = cases[c].iterations > 0,
@@ -163,15 +163,15 @@ TEST(what_was_launched_is_waited_for_also_after_a_failure) {
 TEST(device_time_is_known_if_every_launch_tells_it) {
     static const struct {
         const char *text;
-        uint32_t iterations;
         uint64_t ns[8];
+        uint32_t iterations;
         bool is_known;
     } cases[] = {
-        {plain_text, 2, {7, 8, 1, 1, 1, 1, 1, 1}, true},
-        {plain_text, 2, {7, 0}, false},
-        {plain_text, 2, {0, 7}, false},
-        {loop_text, 0, {1, 1, 1, 1, 1, 1, 1, 1}, true},
-        {loop_text, 0, {7, 0, 7, 7, 7, 7, 7, 7}, false},
+        {plain_text, {7, 8, 1, 1, 1, 1, 1, 1}, 2, true},
+        {plain_text, {7, 0}, 2, false},
+        {plain_text, {0, 7}, 2, false},
+        {loop_text, {1, 1, 1, 1, 1, 1, 1, 1}, 0, true},
+        {loop_text, {7, 0, 7, 7, 7, 7, 7, 7}, 0, false},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         vyre_device *device = open_told();
