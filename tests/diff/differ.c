@@ -27,6 +27,11 @@ const char *differ_carry_name(uint32_t kind) {
     return names[kind];
 }
 
+const char *differ_removal_name(uint32_t reason) {
+    static const char *const names[] = {"disjoint", "owned", "weakened"};
+    return names[reason];
+}
+
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     *d = (differ){.orders = strncmp(backend, "ref-", 4) == 0, .most_steps = 4000000};
     d->registry = groups_registry();
@@ -315,6 +320,16 @@ static differ_result check_split(differ *d, const vyre_program *program, bool ke
     d->facts.segments = m->segment_count;
     for (uint32_t i = 0; i < m->carry_count; i++) {
         d->facts.carries |= 1u << m->carries[i].kind;
+    }
+    for (uint32_t i = 0; i < m->removed_count; i++) {
+        const vyre_removed_barrier *r = &m->removed[i];
+        d->facts.removals |= 1u << (r->weakened      ? DIFFER_WEAKENED
+                                    : r->owned_count ? DIFFER_OWNED
+                                                     : DIFFER_DISJOINT);
+    }
+    vyre_diag item = {0};
+    if (vyre_check(m->source, NULL, &(vyre_diag_list){.items = &item, .capacity = 1}) != VYRE_OK) {
+        result = fail(d, DIFFER_SPLIT, "the program without needless barriers is refused", &item);
     }
     for (uint32_t i = 0; i < m->segment_count && result == DIFFER_SAME; i++) {
         result = check_segment(d, m->segments[i]);

@@ -42,6 +42,10 @@ enum {
     DIFFER_FEATURES(X)
 #undef X
         DIFFER_FEATURE_COUNT,
+    DIFFER_DISJOINT = 0, /* barriers that the optimiser removes or weakens, by reason */
+    DIFFER_OWNED,
+    DIFFER_WEAKENED,
+    DIFFER_REMOVALS,
     DIFFER_CARRIES = 6,
     DIFFER_BUFFERS = 32
 };
@@ -49,6 +53,7 @@ enum {
 typedef struct differ_facts {
     uint32_t features; /* bit DIFFER_* */
     uint32_t carries;  /* bit vyre_carry_kind */
+    uint32_t removals; /* bit DIFFER_DISJOINT, DIFFER_OWNED, DIFFER_WEAKENED */
     bool changed;      /* the outputs differ from what they were before */
     uint32_t segments;
 } differ_facts;
@@ -77,5 +82,6 @@ differ_result differ_check(differ *d, const vyre_program *program);
 
 const char *differ_feature_name(uint32_t feature);
 const char *differ_carry_name(uint32_t kind);
+const char *differ_removal_name(uint32_t reason);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct options {
 typedef struct totals {
     uint64_t features[DIFFER_FEATURE_COUNT];
     uint64_t carries[DIFFER_CARRIES];
+    uint64_t removals[DIFFER_REMOVALS];
     uint64_t changed, segments, failures;
     uint64_t results[DIFFER_SPLIT + 1];
 } totals;
@@ -71,6 +72,9 @@ static void one(differ *d, const options *o, uint64_t seed, totals *t) {
     for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
         t->carries[i] += d->facts.carries >> i & 1;
     }
+    for (uint32_t i = 0; i < DIFFER_REMOVALS; i++) {
+        t->removals[i] += d->facts.removals >> i & 1;
+    }
     t->changed += d->facts.changed;
     t->segments += d->facts.segments;
     t->failures += result != DIFFER_SAME;
@@ -89,6 +93,10 @@ static void print_totals(const totals *t, uint64_t count) {
     for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
         printf("carried: %-19s %10" PRIu64 "  %5.1f %%\n", differ_carry_name(i), t->carries[i],
                100.0 * (double)t->carries[i] / whole);
+    }
+    for (uint32_t i = 0; i < DIFFER_REMOVALS; i++) {
+        printf("barriers removed: %-10s %10" PRIu64 "  %5.1f %%\n", differ_removal_name(i),
+               t->removals[i], 100.0 * (double)t->removals[i] / whole);
     }
     printf("%-28s %10" PRIu64 "  %5.1f %%\n", "changed outputs", t->changed,
            100.0 * (double)t->changed / whole);
