@@ -106,7 +106,7 @@ TEST(other_elements_do) {
     expect("atomic_add(a[g / 2], g); grid_sync; b[g] = a[g / 2];", stays);
     expect("atomic_add(a[g & 3], g); grid_sync; b[g] = a[g & 3];", stays);
     expect("for (v in g + 1 .. 8 step global_size.x) { c[v] = g; } grid_sync;\n"
-           "  for (v in g .. 8 step global_size.x) { b[v] = c[v]; }",
+           "  for (v in g + 1 .. 8 step global_size.x) { b[v] = c[v]; }",
            stays);
     expect("for (v in g .. 8) { atomic_add(c[v], g); } grid_sync; b[g] = c[g];", stays);
 }
