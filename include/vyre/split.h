@@ -146,7 +146,7 @@ typedef struct vyre_module_view {
 VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
                                    const uint32_t **out_carries);
 
-/* True if the program has a grid barrier somewhere; O(1). */
+/* True if the program, or a function that it can call, has a grid barrier; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 
 typedef struct vyre_split_options {

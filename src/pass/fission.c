@@ -16,8 +16,8 @@
 #include "pass/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "expect",  "grid", "group", "lane", "loop", "next",
-                                    "rank", "restore", "save", "then",  "tick", "turn"};
+static const char *const stems[] = {"at",   "expect", "grid",    "group", "lane", "loop", "next",
+                                    "rank", "raw",    "restore", "save",  "then", "tick", "turn"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -37,6 +37,9 @@ static bool is_free(const vyre_program_view *p, const char *prefix) {
     for (uint32_t i = 0; i < p->var_count && !clash; i++) {
         clash = may_clash(p->vars[i].name, prefix);
     }
+    for (vyre_stmt s = p->entry; s < p->stmt_count && !clash; s++) { /* tags of copies */
+        clash = p->stmts[s].text && may_clash(p->stmts[s].text, prefix);
+    }
     return !clash;
 }
 
@@ -49,10 +52,10 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},    {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->next, "next"},    {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"},    {names->turn, "turn"}, {names->then, "then"},
-                 {names->expect, "expect"}};
+    } added[] = {{names->lane, "lane"},     {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->next, "next"},     {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"},     {names->turn, "turn"}, {names->then, "then"},
+                 {names->expect, "expect"}, {names->raw, "raw"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }

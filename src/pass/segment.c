@@ -415,7 +415,7 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
     m->lane = m->grid = m->next = m->turn = m->then = VYRE_NONE;
-    m->lanes = m->tick = m->expect = m->rank = VYRE_NONE;
+    m->lanes = m->tick = m->expect = m->rank = m->raw = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;

@@ -37,7 +37,6 @@ typedef struct fault_device {
     vyre_backend_device *object;
     vyre_fault fault;
     atomic_uint_least64_t calls;
-    atomic_bool lost;
 } fault_device;
 
 /* What a driver would answer when that entry fails. */
@@ -57,16 +56,14 @@ static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
                      "%s failed (a fault asked for)", op_names[op]);
 }
 
+/* Whether the call of that number fails. */
+static bool strikes(const vyre_fault *fault, uint64_t call) {
+    return fault->mode == VYRE_FAULT_ONCE ? call == fault->n : call >= fault->n;
+}
+
 /* Counts a call of `op`; not OK if it is to fail. */
 static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
-    bool hit = atomic_load(&f->lost);
-    if (op == f->fault.op) {
-        uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
-        hit = hit || (f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n);
-        if (hit && f->fault.mode == VYRE_FAULT_LOST) {
-            atomic_store(&f->lost, true);
-        }
-    }
+    bool hit = op == f->fault.op && strikes(&f->fault, atomic_fetch_add(&f->calls, 1) + 1);
     return hit ? fail(&f->fault, op, diag) : VYRE_OK;
 }
 
@@ -173,8 +170,8 @@ vyre_status vyre_fault_parse(const char *query, vyre_fault *out_fault, vyre_diag
     return VYRE_OK;
 }
 
-vyre_status vyre_fault_opening(const vyre_fault *fault, vyre_diag *diag) {
-    return fault->op == OP_open && fault->n == 1 ? fail(fault, OP_open, diag) : VYRE_OK;
+vyre_status vyre_fault_opening(const vyre_fault *fault, uint64_t call, vyre_diag *diag) {
+    return fault->op == OP_open && strikes(fault, call) ? fail(fault, OP_open, diag) : VYRE_OK;
 }
 
 vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *allocator,
@@ -189,7 +186,6 @@ vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *alloc
     f->object = *object;
     f->fault = *fault;
     atomic_init(&f->calls, 0);
-    atomic_init(&f->lost, false);
     f->table.close = fault_close;
 #define FILL(name, ...) f->table.name = f->inner->name ? fault_##name : NULL;
     VYRE_DEVICE_ENTRIES(FILL, FILL)

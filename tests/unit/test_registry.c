@@ -1,5 +1,6 @@
 /* Backends, devices by URI, buffers, and the fault decorator. */
-#include "harness/test.h"
+#include "base/clock.h"
+#include "harness/run.h"
 #include "vyre/backend.h"
 
 /* A backend that is there only on paper: opening and describing is all it does. */
@@ -7,6 +8,8 @@ typedef struct paper {
     vyre_backend backend;
     vyre_device_info info;
     bool is_absent;
+    uint64_t slow_ns; /* opening takes at least this long */
+    uint64_t took_ns; /* opening took so long */
     int opened, closed;
 } paper;
 
@@ -24,6 +27,10 @@ static vyre_status paper_open(const vyre_backend *backend, const char *path,
     if (p->is_absent) {
         return VYRE_NOT_FOUND;
     }
+    uint64_t begin = vyre_clock_now();
+    do {
+        p->took_ns = vyre_clock_now() - begin;
+    } while (p->took_ns < p->slow_ns);
     p->opened++;
     slots[slot_count] = (paper_device){p};
     *out = (vyre_backend_device *)&slots[slot_count++];
@@ -101,13 +108,6 @@ static paper make_paper(const char *name, uint32_t rank) {
                                .open = paper_open}};
 }
 
-static vyre_device *open_ref(const char *uri) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, NULL, &device, &diag), &diag);
-    return device;
-}
-
 TEST(builtin_backends_are_listed_best_first) {
     REQUIRE(vyre_backend_count(NULL) >= 1);
     vyre_registry *r = NULL;
@@ -143,11 +143,12 @@ TEST(bad_registrations_are_refused) {
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
     vyre_diag diag = {0};
     paper twice = make_paper("ref", 1), space = make_paper(" x", 1),
-          automatic = make_paper("auto", 1);
+          automatic = make_paper("auto", 1), fault = make_paper("fault", 1);
     CHECK_STATUS(vyre_registry_add(r, &twice.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_HAS(diag.message, "already registered");
     CHECK_STATUS(vyre_registry_add(r, &space.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_STATUS(vyre_registry_add(r, &automatic.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_registry_add(r, &fault.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     paper partial = make_paper("partial", 1);
     vyre_device_table without_zero = paper_table;
     without_zero.zero = NULL;
@@ -207,6 +208,55 @@ TEST(auto_ranks_by_facts_before_rank) {
     vyre_registry_destroy(r);
 }
 
+/* Each fact alone lets a device of worse rank win over one without it. */
+TEST(every_fact_counts) {
+    const vyre_device_info facts[] = {
+        {.max_buffer_bytes = 1},
+        {.max_group_lanes = 64},
+        {.native_subgroup = 32},
+        {.has_subgroups = true},
+        {.max_workgroup_bytes = 1},
+        {.has_f16 = true},
+        {.has_bf16 = true},
+        {.has_tensor_cores = true},
+        {.has_indirect_launch = true},
+        {.reports_device_time = true},
+        {.has_hardware_counters = true},
+        {.memory_bandwidth = 1},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        paper able = make_paper("able", 2), plain = make_paper("plain", 1);
+        vyre_registry *r = NULL;
+        vyre_device *device = NULL;
+        slot_count = 0;
+        able.info = facts[i];
+        REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &able.backend, NULL), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &plain.backend, NULL), NULL);
+        REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+        CHECK_STR(vyre_device_describe(device)->backend, "able");
+        vyre_device_close(device);
+        vyre_registry_destroy(r);
+    }
+}
+
+/* Of devices that are alike, the one that opens faster. */
+TEST(the_time_to_open_decides_among_equals) {
+    paper slow = make_paper("a", 1), quick = make_paper("b", 1);
+    slow.slow_ns = 20000000;
+    vyre_registry *r = NULL;
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+    REQUIRE_OK(vyre_registry_add(r, &slow.backend, NULL), NULL);
+    REQUIRE_OK(vyre_registry_add(r, &quick.backend, NULL), NULL);
+    REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+    if (quick.took_ns < slow.slow_ns / 2) { /* unless the machine stood still meanwhile */
+        CHECK_STR(vyre_device_describe(device)->backend, "b");
+    }
+    vyre_device_close(device);
+    vyre_registry_destroy(r);
+}
+
 TEST(without_another_device_auto_is_the_oracle) {
     vyre_registry *r = NULL;
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
@@ -233,12 +283,19 @@ TEST(unknown_devices_are_not_found) {
     CHECK_HAS(diag.fix, "ref");
     CHECK_STATUS(vyre_device_open(NULL, "ref://7", NULL, &device, &diag), VYRE_NOT_FOUND, &diag);
     CHECK_STATUS(vyre_device_open(NULL, "ref", NULL, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_device_open(NULL, "fault://auto?op=open", NULL, &device, &diag),
+                 VYRE_NOT_FOUND, &diag);
+    for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) { /* why not, of each */
+        char why[80];
+        snprintf(why, sizeof why, "%s: open failed", vyre_backend_name(NULL, i));
+        CHECK_HAS(diag.message, why);
+    }
     CHECK(device == NULL);
     vyre_device_close(NULL);
 }
 
 TEST(ref_describes_itself) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     const vyre_device_info *info = vyre_device_describe(device);
     CHECK_STR(info->backend, "ref");
     CHECK_EQ(info->level, VYRE_LEVEL_PROGRAM);
@@ -247,7 +304,7 @@ TEST(ref_describes_itself) {
 }
 
 TEST(buffers_start_as_zeros_and_move_bytes) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     vyre_buffer *a = NULL, *b = NULL;
     REQUIRE_OK(vyre_buffer_create(device, 16, &a, NULL), NULL);
     REQUIRE_OK(vyre_buffer_create(device, 16, &b, NULL), NULL);
@@ -264,6 +321,13 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
     REQUIRE_OK(vyre_buffer_copy(b, 8, b, 0, 8, NULL), NULL);
     REQUIRE_OK(vyre_buffer_read(b, 8, got, 8, NULL), NULL);
     CHECK(memcmp(got, "\0\0a\0c\0\0\0", 8) == 0);
+    /* Zeros copied over a part do not make the rest zero. */
+    vyre_buffer *zero = run_buffer(device, NULL, 4);
+    REQUIRE_OK(vyre_buffer_copy(a, 0, zero, 0, 8, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_zero(a, 0, 16, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_read(a, 0, got, 16, NULL), NULL);
+    CHECK(memcmp(got, zeros, 16) == 0);
+    vyre_buffer_destroy(zero);
     vyre_buffer_destroy(a);
     vyre_buffer_destroy(b);
     vyre_buffer_destroy(NULL);
@@ -271,7 +335,7 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
 }
 
 TEST(buffers_refuse_what_lies_outside_and_foreign_ones) {
-    vyre_device *device = open_ref("ref"), *other = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL), *other = run_open("ref", NULL);
     vyre_buffer *a = NULL, *foreign = NULL, *empty = NULL;
     vyre_diag diag = {0};
     char byte = 0;
@@ -310,7 +374,7 @@ TEST(fault_fails_the_call_it_was_asked_to) {
          {VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        vyre_device *device = open_ref(cases[c].uri);
+        vyre_device *device = run_open(cases[c].uri, NULL);
         vyre_buffer *b = NULL;
         vyre_diag diag = {0};
         REQUIRE_OK(vyre_buffer_create(device, 4, &b, &diag), &diag);
@@ -322,8 +386,30 @@ TEST(fault_fails_the_call_it_was_asked_to) {
     }
 }
 
+TEST(the_second_opening_can_fail) {
+    vyre_device *device = run_open("fault://ref?op=open&n=2&mode=always", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_NOT_FOUND, &diag);
+        CHECK(vyre_device_is_lost(device));
+        CHECK_STATUS(vyre_buffer_create(device, 4, &b, &diag), VYRE_DEVICE_LOST, &diag);
+    }
+    vyre_device_close(device);
+}
+
+TEST(memory_that_is_not_there_is_named) {
+    vyre_device *device = run_open("fault://ref?op=allocate", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_buffer_create(device, 40, &b, &diag), VYRE_OUT_OF_MEMORY, &diag);
+    CHECK_STR(diag.message, "out of memory on ref for a buffer of 40 bytes");
+    CHECK(diag.fix[0]);
+    vyre_device_close(device);
+}
+
 TEST(a_lost_device_fails_everything_and_can_be_reopened) {
-    vyre_device *device = open_ref("fault://ref?op=read&n=1&mode=lost");
+    vyre_device *device = run_open("fault://ref?op=read&n=1&mode=lost", NULL);
     vyre_buffer *b = NULL;
     vyre_diag diag = {0};
     char byte = 7;
