@@ -52,9 +52,8 @@ static uint32_t builtin_form(vyre_owned *o, const vyre_expr_node *n, const uint3
 
 /* At most one operand may be a lane's own; then the operator must be injective in it. */
 static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key) {
-    const bool injective = VYRE_MUTANT(
-        owned_any_operator,
-        n->op == VYRE_EXPR_ADD || n->op == VYRE_EXPR_SUB || n->op == VYRE_EXPR_BIT_XOR, true);
+    const bool adds = n->op == VYRE_EXPR_ADD || n->op == VYRE_EXPR_BIT_XOR;
+    const bool injective = VYRE_MUTANT(owned_any_operator, adds || n->op == VYRE_EXPR_SUB, true);
     uint8_t kind = KIND_FIXED;
     for (uint32_t i = 0; i < vyre_expr_info_of((vyre_expr_op)n->op)->arity; i++) {
         const uint32_t operand = o->exprs[n->u.arg[i]];
@@ -69,7 +68,7 @@ static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *
         }
         key[2 + i] = operand;
     }
-    if (n->op != VYRE_EXPR_SUB && kind != KIND_FIXED && kind_of(o, key[2]) == KIND_FIXED) {
+    if (adds && kind != KIND_FIXED && kind_of(o, key[2]) == KIND_FIXED) {
         const uint32_t fixed = key[2]; /* e + form is form + e */
         key[2] = key[3];
         key[3] = fixed;
@@ -106,9 +105,10 @@ static void define(vyre_owned *o, const vyre_stmt_node *s) {
         o->vars[s->var] = o->exprs[s->arg[0]];
     } else if (s->op == VYRE_STMT_FOR && s->arg[2] != VYRE_NONE) {
         const uint32_t from = o->exprs[s->arg[0]], step = o->exprs[s->arg[2]];
-        if ((from == o->global && step == o->global_size) ||
-            (from == o->local && step == o->group_size)) {
-            o->vars[s->var] = VYRE_MUTANT(owned_loops_by_end, from, o->exprs[s->arg[1]]);
+        const bool at_id = VYRE_MUTANT(owned_loops_begin_anywhere, from == o->global,
+                                       from && kind_of(o, from) == KIND_GLOBAL);
+        if ((at_id && step == o->global_size) || (from == o->local && step == o->group_size)) {
+            o->vars[s->var] = from;
         }
     }
 }

@@ -330,10 +330,10 @@ typedef struct verdict {
 static void judge(optimiser *o, const use *before, const use *behind, verdict *v) {
     conflict found = {.before = {0}};
     bool own = compare(before->writes, behind->writes, true, true, &found);
-    if (VYRE_MUTANT(opt_ignores_reads, true, false)) {
+    if (VYRE_MUTANT(opt_ignores_reads_before, true, false)) {
         own |= compare(before->reads, behind->writes, false, true, &found);
-        own |= compare(before->writes, behind->reads, true, false, &found);
     }
+    own |= compare(before->writes, behind->reads, true, false, &found);
     const vyre_decl decl = before->decl;
     const bool group = o->p->decls[decl].role == VYRE_WORKGROUP;
     conflict *first = group ? &v->group : &v->grid;

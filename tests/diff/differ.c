@@ -365,6 +365,10 @@ static differ_result check_module(differ *d, const vyre_module *module) {
     const vyre_module_view *m = vyre_module_get(module);
     differ_result result = DIFFER_SAME;
     differ_note_module(&d->facts, m);
+    vyre_diag item = {0};
+    if (vyre_check(m->source, NULL, &(vyre_diag_list){.items = &item, .capacity = 1}) != VYRE_OK) {
+        result = fail(d, DIFFER_SPLIT, "the program without needless barriers is refused", &item);
+    }
     for (uint32_t i = 0; i < m->segment_count && result == DIFFER_SAME; i++) {
         result = check_segment(d, m->segments[i]);
     }

@@ -144,4 +144,10 @@ void differ_note_module(differ_facts *f, const vyre_module_view *m) {
             f->carries |= UINT32_C(1) << DIFFER_CARRY_BOOLS;
         }
     }
+    for (uint32_t i = 0; i < m->removed_count; i++) {
+        const vyre_removed_barrier *r = &m->removed[i];
+        differ_note(f, DIFFER_WEAKENED, r->weakened);
+        differ_note(f, DIFFER_OWNED, !r->weakened && r->owned_count > 0);
+        differ_note(f, DIFFER_DISJOINT, !r->weakened && r->owned_count == 0);
+    }
 }

@@ -39,7 +39,10 @@
     X(SIXTEEN, "u16 or i16 buffer")                                                                \
     X(F16, "f16 buffer")                                                                           \
     X(BF16, "bf16 buffer")                                                                         \
-    X(WIDE, "64-bit buffer")
+    X(WIDE, "64-bit buffer")                                                                       \
+    X(DISJOINT, "barrier removed: disjoint")                                                       \
+    X(OWNED, "barrier removed: owned")                                                             \
+    X(WEAKENED, "barrier weakened")
 
 /* The kinds of the splitter in its order, then what is carried. */
 #define DIFFER_CARRIES(X)                                                                          \
