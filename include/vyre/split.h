@@ -79,7 +79,7 @@ typedef struct vyre_removed_barrier {
 } vyre_removed_barrier;
 
 typedef struct vyre_module_view {
-    const vyre_program *source; /* what was split, calls inlined */
+    const vyre_program *source; /* what was split: calls inlined, versions of variables apart */
     const vyre_program *const *segments;
     uint32_t segment_count;
     const vyre_step *steps;

@@ -27,7 +27,12 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->removed, v->removed_count, sizeof *module->removed);
     vyre_free(&a, module->live, module->live_count, sizeof *module->live);
     vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
+    if (module->origin) {
+        vyre_free(&a, module->origin, vyre_program_get(module->source)->var_count,
+                  sizeof *module->origin);
+    }
     vyre_program_release(module->source);
+    vyre_program_release(module->inlined);
     vyre_free(&a, module, 1, sizeof *module);
 }
 

@@ -21,7 +21,10 @@ struct vyre_module {
     vyre_module_view view;
     vyre_allocator allocator;
     atomic_uint references;
-    vyre_program *source;
+    vyre_program *inlined; /* and copies lowered */
+    vyre_program *source;  /* and versions of variables apart */
+    vyre_var *origin;      /* per variable of `source`: of which in `inlined` it is a version, or
+                              VYRE_NONE; NULL: they are the same program */
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;

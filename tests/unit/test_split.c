@@ -238,6 +238,40 @@ TEST(async_copies_are_pending_across_a_barrier) {
            (vyre_input[]){{"\x15\x16\x17\x18", 4}}, 1, 0, WORDS(0x15000000, 0x00181716));
 }
 
+/* Splits, and compares what is carried: `name kind words` for each, in order. */
+static void expect_carries(const char *text, const char *want) {
+    static const char *const kinds[] = {"recomputed", "lane",  "grid", "private",
+                                        "workgroup",  "ended", "group"};
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    char found[512] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < v->carry_count; i++) {
+        const vyre_carry *c = &v->carries[i];
+        length += (size_t)snprintf(found + length, sizeof found - length, "%s%s %s %u",
+                                   i ? ", " : "", c->name, kinds[c->kind], c->words);
+        REQUIRE(length < sizeof found);
+    }
+    CHECK_STR(found, want);
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+TEST(versions_of_a_variable_are_carried_apart) {
+    expect_carries("program p workgroup(2) elements(4) { inout o : u32[4]; in a : u32[1];\n"
+                   "  let x = o[global_id.x]; grid_sync; o[3 - global_id.x] = x; x = a[0];\n"
+                   "  grid_sync; o[global_id.x] = o[global_id.x] + x;\n"
+                   "  if (x > 1) { x = 1; } else { x = o[0]; } grid_sync; o[global_id.x] = x; }",
+                   "x lane 1, x recomputed 0, x lane 1");
+    expect_carries("program p workgroup(2) elements(4) { inout o : u32[4];\n"
+                   "  fn f(v : u32) -> u32 { return v * 3; } let x = f(global_id.x);\n"
+                   "  o[x % 4] = 1; grid_sync; o[3 - global_id.x] = o[0] + x; }",
+                   "x recomputed 0");
+}
+
 /* Splits and counts: grid barriers kept, removed, weakened. */
 static void expect_barriers(const char *text, uint32_t kept, uint32_t removed, uint32_t weakened) {
     vyre_program *p = run_parse(text);
