@@ -15,6 +15,7 @@ typedef struct vyre_module_names {
     char lane[VYRE_MODULE_NAME], grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
+    char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
 
 struct vyre_module {

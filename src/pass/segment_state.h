@@ -22,12 +22,18 @@ struct vyre_segment_maker {
     VYRE_VEC(vyre_decl) used; /* declarations with access */
     bool *bound;              /* per value: its binding is in the block */
     vyre_decl lane, grid, next, lanes, tick, rank;
+    vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;
     bool flips;
 };
 
 typedef vyre_segment_maker maker;
+
+/* Whether segments are parts of one group, launched as a grid of one. */
+static inline bool is_of_group(const maker *m) {
+    return m->plan->blocks->scope == VYRE_SPLIT_SCOPE_WORKGROUP;
+}
 
 static inline bool has(const vyre_presence *presence, uint32_t flags) {
     return (presence->flags & flags) == flags;
@@ -61,6 +67,8 @@ static inline vyre_expr value_of(maker *m, uint32_t e) {
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name);
 /* Linear number of the lane. */
 vyre_expr vyre_segment_here(maker *m);
+/* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
+vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis);
 /* Index of a lane's own word in _lane; `slot` may be any expression. */
 vyre_expr vyre_segment_lane_index(maker *m, vyre_expr slot);
 /* Binds the entity's variable to the value, or assigns it. */

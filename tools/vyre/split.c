@@ -9,7 +9,7 @@
 
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt;
-    const char *folder;
+    const char *folder, *scope;
 } split_options;
 
 #define AT(field) offsetof(split_options, field)
@@ -21,6 +21,9 @@ static const cli_option options[] = {
     {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
+     "cut at grid barriers (default), or at workgroup barriers, for devices that run the lanes of "
+     "a group one after the other"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -108,6 +111,11 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
                         "choose one of --explain, --dot, --svg, --json, -o",
                         "these options do not go together");
     }
+    bool of_group = o->scope && strcmp(o->scope, "workgroup") == 0;
+    if (o->scope && !of_group && strcmp(o->scope, "grid") != 0) {
+        return cli_fail(cli, VYRE_INVALID_ARGUMENT, "say grid or workgroup",
+                        "--scope %s is not known", o->scope);
+    }
     vyre_program *program = NULL;
     cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
     if (exit != CLI_PENDING) {
@@ -115,7 +123,9 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     }
     vyre_diag diag = {0};
     vyre_module *module = NULL;
-    vyre_split_options how = {.keep_barriers = o->no_opt};
+    vyre_split_options how = {.scope =
+                                  of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
+                              .keep_barriers = o->no_opt};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
     if (status != VYRE_OK) {
