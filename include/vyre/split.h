@@ -5,21 +5,28 @@
  * they have in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
  *   _lane   u32, inout: private values, `_lanes` words for each slot, then a block for each
  *           workgroup with its workgroup memory
- *   _grid   u32, in: values that are the same for the whole grid (word 1 on), then a block for each
- *           workgroup with values that are the same for all its lanes
- *   _next   u32, inout: where such values are written for later segments; word 0 tells which way
- *           the schedule goes
- * and the params _lanes (lanes of the grid) and _tick. _grid and _next are two buffers of one size
- * that change places: within a launch some lanes read before others have written. All start as
- * zeros in each pass.
+ *   _grid   u32, in: values that are the same for the whole grid, then a block for each workgroup
+ *           with values that are the same for all its lanes
+ *   _next   u32, inout: where such values are written for later segments
+ *   _turn   u32, in: one word, which tells how the last decision went
+ *   _then   u32, inout: one word, where a segment that decides writes which way the schedule goes
+ * and the params _lanes (lanes of the grid), _tick and _expect. _grid and _next are two buffers of
+ * one size that change places: within a launch some lanes read before others have written. So are
+ * _turn and _then. All start as zeros in each pass.
+ *
+ * If the schedule has a BRANCH, every segment does nothing unless _turn[0] == _expect. So launches
+ * may be enqueued before a decision is known, on the path that is guessed: once a decision goes
+ * another way, none of those behind it does anything, and what has run is a prefix.
  *
  * The schedule is a list of steps; step 0 is the first:
- *   at = 0, tick = 1
+ *   at = 0, tick = 1, expect = 0
  *   for ever:
- *       launch the segment of step[at], if it has one, with _tick = tick
+ *       launch the segment of step[at], if it has one, with _tick = tick and _expect = expect
  *       END:    stop
+ *       BRANCH, or NEXT that asks:
+ *           word = _then[0]; if word / 2 != tick, no lane is alive: stop
+ *           expect = word, exchange _turn and _then
  *       NEXT:   at = next
- *       BRANCH, or NEXT that asks: word = _next[0]; if word / 2 != tick, no lane is alive: stop
  *       BRANCH: at = word % 2 ? next : otherwise
  *       if the step has a collective, do it
  *       if the step flips: exchange _grid and _next
@@ -30,9 +37,9 @@
  * segments have no barriers at all. A segment is launched as a grid of one group; which group of
  * which grid it stands for it learns from the params _group_x, _group_y, _group_z (its number) and
  * _groups_x, _groups_y, _groups_z (how many there are). "The grid" above is the group, _lanes the
- * lanes of the group. Workgroup memory is a buffer of the same name, zero when the group begins,
- * which stays where it is. A lane that traps counts as ended: who runs the segments notes the trap
- * and goes on. */
+ * lanes of the group; no segment asks for its turn. Workgroup memory is a buffer of the same name,
+ * zero when the group begins, which stays where it is. A lane that traps counts as ended: who runs
+ * the segments notes the trap and goes on. */
 #ifndef VYRE_SPLIT_H
 #define VYRE_SPLIT_H
 
@@ -105,7 +112,8 @@ typedef struct vyre_module_view {
     uint32_t group_words;       /* workgroup memory of a group */
     uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
     uint32_t group_value_words; /* values of a group */
-    uint32_t sync_points;       /* barriers of the source that remain */
+    uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
+    uint32_t sync_points;   /* barriers of the source that remain */
     const vyre_removed_barrier *removed;
     uint32_t removed_count;
 } vyre_module_view;

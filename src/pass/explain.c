@@ -82,7 +82,8 @@ void vyre_explain_line(vyre_text *text, vyre_place place) {
 static bool is_added(const vyre_module *module, const char *name) {
     const vyre_module_names *names = &module->names;
     return strcmp(name, names->lane) == 0 || strcmp(name, names->grid) == 0 ||
-           strcmp(name, names->next) == 0;
+           strcmp(name, names->next) == 0 || strcmp(name, names->turn) == 0 ||
+           strcmp(name, names->then) == 0;
 }
 
 uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
@@ -105,9 +106,10 @@ uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stm
     const vyre_program *program = module->segments[segment];
     const vyre_program_view *p = vyre_program_get(program);
     uint32_t added = vyre_program_place(module->source).line;
-    bool decides = p->stmt_count > p->entry && p->stmts[p->stmt_count - 1].decl != VYRE_NONE &&
-                   strcmp(p->decls[p->stmts[p->stmt_count - 1].decl].name, module->names.next) == 0;
-    vyre_stmt end = p->stmt_count - decides, s = p->entry;
+    bool checks_turn = vyre_program_find_decl(program, module->names.turn) != VYRE_NONE;
+    vyre_stmt end = p->stmt_count - checks_turn, s = p->entry;
+    vyre_decl last = end > s ? p->stmts[end - 1].decl : VYRE_NONE;
+    end -= last != VYRE_NONE && strcmp(p->decls[last].name, module->names.then) == 0;
     while (s < end && vyre_program_stmt_place(program, s).line == added) {
         s++;
     }
@@ -297,7 +299,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     uint64_t reserved[3];
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
     reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
-    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words; /* _grid and _next */
+    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words + UINT64_C(8) * v->control_words;
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);

@@ -117,6 +117,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     number(w, "group_words", v->group_words);
     number(w, "grid_words", v->grid_words);
     number(w, "group_value_words", v->group_value_words);
+    number(w, "control_words", v->control_words);
     vyre_json_key(w, "steps");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->step_count; i++) {

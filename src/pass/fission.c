@@ -18,8 +18,8 @@
 #include "pass/webs.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "grid", "group",   "lane", "loop",
-                                    "next", "rank", "restore", "save", "tick"};
+static const char *const stems[] = {"at",   "expect",  "grid", "group", "lane", "loop", "next",
+                                    "rank", "restore", "save", "then",  "tick", "turn"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -51,9 +51,10 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"}, {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->next, "next"}, {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"}};
+    } added[] = {{names->lane, "lane"},    {names->grid, "grid"}, {names->lanes, "lanes"},
+                 {names->next, "next"},    {names->tick, "tick"}, {names->at, "at"},
+                 {names->rank, "rank"},    {names->turn, "turn"}, {names->then, "then"},
+                 {names->expect, "expect"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -119,6 +120,9 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
             step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
+        }
+        if (step->kind == VYRE_STEP_BRANCH || step->asks) {
+            m->view.control_words = 1;
         }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
@@ -248,11 +252,15 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     if (!m->steps || !m->segments) {
         return vyre_fail_memory(diag, "splitting");
     }
+    bool branches = false;
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
+        branches |= blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
     }
+    bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
+    vyre_status status =
+        vyre_segment_maker_create(m->source, plan, &m->names, checks_turn, a, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
@@ -288,7 +296,7 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.removed = m->removed;
     m->view.lane_words = plan->lane_words;
     m->view.group_words = plan->group_words;
-    m->view.grid_words = 1 + plan->grid_words;
+    m->view.grid_words = plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
     return status;
 }

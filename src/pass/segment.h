@@ -9,9 +9,11 @@
  * segment costs what its block and the values it restores cost. */
 typedef struct vyre_segment_maker vyre_segment_maker;
 
+/* checks_turn: a branch decides what is launched, so every segment asks whether it is its turn. */
 vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
-                                      const vyre_module_names *names, const vyre_allocator *a,
-                                      vyre_segment_maker **out_maker, vyre_diag *diag);
+                                      const vyre_module_names *names, bool checks_turn,
+                                      const vyre_allocator *a, vyre_segment_maker **out_maker,
+                                      vyre_diag *diag);
 void vyre_segment_maker_destroy(vyre_segment_maker *maker);
 
 /* The segment of a block: restores what the block touches, runs it, stores what it changed and is

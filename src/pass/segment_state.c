@@ -63,9 +63,9 @@ static vyre_expr group_number(maker *m) {
     return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
-/* Index of a shared value in _grid or _next, whose word 0 is the control word. */
+/* Index of a shared value in _grid or _next. */
 static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
-    uint32_t slot = 1 + entity->slot + word;
+    uint32_t slot = entity->slot + word;
     if (entity->kind == VYRE_CARRY_GRID) {
         return u32(m, slot);
     }

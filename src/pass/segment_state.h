@@ -11,6 +11,7 @@ struct vyre_segment_maker {
     const vyre_program_view *p;
     const vyre_module_names *names;
     uint32_t values; /* entities that are values: variables and hidden ones of loops */
+    bool checks_turn;
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
     uint32_t number;                  /* of the block */
@@ -21,7 +22,7 @@ struct vyre_segment_maker {
     uint8_t *access;          /* per declaration: bits of READ, WRITE */
     VYRE_VEC(vyre_decl) used; /* declarations with access */
     bool *bound;              /* per value: its binding is in the block */
-    vyre_decl lane, grid, next, lanes, tick, rank;
+    vyre_decl lane, grid, next, turn, then, lanes, tick, expect, rank;
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;

@@ -30,6 +30,10 @@ vyre_status vyre_options_check(const vyre_device *device, const vyre_dispatch_op
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "run at least one pass",
                          "zero iterations were asked for on %s", info->backend);
     }
+    if (o->ahead > VYRE_LIMIT_AHEAD) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "fewer do as well",
+                         "%u launches ahead are more than %d", o->ahead, VYRE_LIMIT_AHEAD);
+    }
     const char *only_ref = o->order != VYRE_ORDER_FORWARD ? "an order of lanes"
                            : o->find_races                ? "race detection"
                            : o->max_steps                 ? "a limit of steps"

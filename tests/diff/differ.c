@@ -180,13 +180,14 @@ typedef struct way {
     vyre_order order;
     vyre_path path;
     bool keep_barriers, races;
+    uint32_t ahead;
 } way;
 
 enum { WAYS = 4 };
-static const way ways[WAYS] = {{VYRE_ORDER_FORWARD, VYRE_PATH_HOST, false, false},
-                               {VYRE_ORDER_REVERSE, VYRE_PATH_RESIDENT, false, false},
-                               {VYRE_ORDER_RANDOM, VYRE_PATH_HOST, true, false},
-                               {VYRE_ORDER_INTERLEAVED, VYRE_PATH_RESIDENT, true, false}};
+static const way ways[WAYS] = {{VYRE_ORDER_FORWARD, VYRE_PATH_HOST, false, false, 0},
+                               {VYRE_ORDER_REVERSE, VYRE_PATH_RESIDENT, false, false, 16},
+                               {VYRE_ORDER_RANDOM, VYRE_PATH_HOST, true, false, 1},
+                               {VYRE_ORDER_INTERLEAVED, VYRE_PATH_RESIDENT, true, false, 3}};
 
 /* Runs in one way and compares with what is expected, if that is there already. */
 static differ_result run(differ *d, vyre_device *device, const vyre_program *program, const way *w,
@@ -199,6 +200,7 @@ static differ_result run(differ *d, vyre_device *device, const vyre_program *pro
                                            .order = ordered ? w->order : VYRE_ORDER_FORWARD,
                                            .order_seed = ordered ? 12345 : 0,
                                            .find_races = w->races,
+                                           .ahead = w->ahead,
                                            .max_steps = ordered ? d->most_steps : 0};
     const vyre_status status = vyre_dispatch(device, program, d->inputs, d->input_count, outputs,
                                              d->output_count, &options, &report, &diag);
@@ -212,11 +214,12 @@ static differ_result run(differ *d, vyre_device *device, const vyre_program *pro
     for (uint32_t i = 0; i < d->output_count && outputs != d->expected; i++) {
         const uint32_t element = compare(&d->expected[i], &outputs[i], d->types[i]);
         if (element != VYRE_NONE) {
-            (void)snprintf(
-                d->why, sizeof d->why, "%s, %s, %s order, %s: element %u of output %u (%s) differs",
-                oracle ? "ref" : "backend", w->path == VYRE_PATH_HOST ? "host" : "resident",
-                order_names[w->order], w->keep_barriers ? "all barriers" : "optimised", element, i,
-                vyre_type_name(d->types[i]));
+            (void)snprintf(d->why, sizeof d->why,
+                           "%s, %s, %s order, %s, %u ahead: element %u of output %u (%s) differs",
+                           oracle ? "ref" : "backend",
+                           w->path == VYRE_PATH_HOST ? "host" : "resident", order_names[w->order],
+                           w->keep_barriers ? "all barriers" : "optimised", w->ahead, element, i,
+                           vyre_type_name(d->types[i]));
             return oracle ? DIFFER_ORDER : DIFFER_BYTES;
         }
     }

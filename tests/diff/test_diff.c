@@ -7,11 +7,11 @@
 #include "harness/test.h"
 #include "random/random_program.h"
 
-enum { PROGRAMS = 2000, RACE_SAMPLE = 8, MOST_TEXT = 1 << 16 };
+enum { PROGRAMS = 2000, SCHEDULED = 400, RACE_SAMPLE = 8, MOST_TEXT = 1 << 16 };
 
-static void begin(differ *d) {
+static void begin(differ *d, const char *backend) {
     vyre_diag diag = {0};
-    REQUIRE_OK(differ_init(d, "ref-split", &diag), &diag);
+    REQUIRE_OK(differ_init(d, backend, &diag), &diag);
 }
 
 static bool append(void *user, const char *text, size_t length) {
@@ -46,11 +46,21 @@ static void check_random(differ *d, uint64_t seed) {
     vyre_program_release(program);
 }
 
+TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
+    static differ d;
+    const uint64_t count = test_scaled(SCHEDULED);
+    begin(&d, "ref-schedule");
+    for (uint64_t seed = 1; seed <= count && !test_failed(); seed++) {
+        check_random(&d, seed);
+    }
+    differ_finish(&d);
+}
+
 TEST(random_programs_give_the_same_bytes_every_way) {
     static differ d;
     uint64_t features[DIFFER_FEATURE_COUNT] = {0}, carries[DIFFER_CARRIES] = {0}, changed = 0;
     const uint64_t count = test_scaled(PROGRAMS);
-    begin(&d);
+    begin(&d, "ref-split");
     for (uint64_t seed = 1; seed <= count && !test_failed(); seed++) {
         check_random(&d, seed);
         changed += d.facts.changed;
@@ -136,7 +146,7 @@ static void check_file(differ *d, const char *name) {
 TEST(reduced_programs_of_past_bugs_stay_right) {
     static differ d;
     uint32_t count = 0;
-    begin(&d);
+    begin(&d, "ref-split");
     DIR *directory = opendir(VYRE_SOURCE_DIR "/tests/golden/diff");
     REQUIRE(directory);
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {

@@ -26,6 +26,8 @@ static const cli_option options[] = {
     {"path", CLI_CHOICE, 0, false, AT(path), "host|resident",
      "keep buffers on the host or on the device between passes"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"ahead", CLI_NUMBER, 0, false, AT(ahead), "N",
+     "of a split program, launch up to N before it is known which way it goes; at most 64"},
     {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
      "allow a device to leave out bounds checks; ref and ref-split always check"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
@@ -73,6 +75,7 @@ static cli_exit read_options(run *r) {
         const cli_number *number;
         uint64_t max;
     } positive[] = {{"iterations", &o->iterations, UINT32_MAX},
+                    {"ahead", &o->ahead, VYRE_LIMIT_AHEAD},
                     {"threads", &o->threads, UINT32_MAX},
                     {"steps", &o->steps, UINT64_MAX},
                     {"repeat", &o->repeat, 1000000}};
@@ -96,6 +99,7 @@ static cli_exit read_options(run *r) {
     to->split = (vyre_split_mode)o->split.value;
     to->path = (vyre_path)o->path.value;
     to->no_optimize = o->no_opt;
+    to->ahead = (uint32_t)o->ahead.value;
     to->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
     to->max_steps = o->steps.value;
     to->cancel = &cli_cancel;
