@@ -63,6 +63,7 @@ typedef struct vyre_step {
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
+    uint32_t kept;       /* why the barrier stays: index into `kept`, or VYRE_NONE */
     vyre_place place;    /* of that barrier, or of the condition */
     vyre_stmt condition; /* BRANCH: the if, while or for of the source; else VYRE_NONE */
 } vyre_step;
@@ -86,12 +87,30 @@ typedef struct vyre_carry {
     vyre_place place;
 } vyre_carry;
 
-/* A grid barrier of the source that is not in the schedule: nothing that lanes write on one side of
- * it is used by other lanes on the other side. */
+/* What different lanes do across a barrier, one of them writing. */
+typedef struct vyre_conflict {
+    vyre_decl decl;            /* of `source` */
+    vyre_place before, behind; /* statements that touch it on the two sides of the barrier */
+    bool writes_before, writes_behind;
+} vyre_conflict;
+
+/* A grid barrier that is not in the schedule: nothing that lanes write on one side of it is used by
+ * other lanes on the other side. */
 typedef struct vyre_removed_barrier {
     vyre_place place;
-    bool weakened; /* only workgroup memory is: it became a workgroup barrier */
+    bool weakened;     /* only workgroup memory is: it became a workgroup barrier */
+    vyre_conflict why; /* weakened: because of this; else its decl is VYRE_NONE */
+    /* What is written on one side and touched on the other, but by each lane only its own elements:
+     * declarations of `source`. */
+    const vyre_decl *owned;
+    uint32_t owned_count;
 } vyre_removed_barrier;
+
+/* A grid barrier that lanes need. */
+typedef struct vyre_kept_barrier {
+    vyre_stmt stmt;    /* in `source` */
+    vyre_conflict why; /* decl VYRE_NONE: the trap at `before` is reported by its side alone */
+} vyre_kept_barrier;
 
 /* Which barriers a program is cut at. */
 typedef enum vyre_split_scope {
@@ -100,7 +119,8 @@ typedef enum vyre_split_scope {
 } vyre_split_scope;
 
 typedef struct vyre_module_view {
-    const vyre_program *source; /* what was split: calls inlined, versions of variables apart */
+    const vyre_program *source; /* what was split: calls inlined, versions of variables apart,
+                                   needless barriers removed */
     vyre_split_scope scope;
     const vyre_program *const *segments;
     uint32_t segment_count;
@@ -114,8 +134,12 @@ typedef struct vyre_module_view {
     uint32_t group_value_words; /* values of a group */
     uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
     uint32_t sync_points;   /* barriers of the source that remain */
-    const vyre_removed_barrier *removed;
+    const vyre_removed_barrier *removed; /* in the order of the program */
     uint32_t removed_count;
+    const vyre_kept_barrier *kept; /* none with keep_barriers */
+    uint32_t kept_count;
+    bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
+                     module is right only for grids of one group along y and z */
 } vyre_module_view;
 
 /* The carries that are alive when a step ends: indices into `carries`; their number is returned.
@@ -123,12 +147,13 @@ typedef struct vyre_module_view {
 VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
                                    const uint32_t **out_carries);
 
-/* True if the program has a grid barrier somewhere; O(1). */
+/* True if the program, or a function that it can call, has a grid barrier; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 
 typedef struct vyre_split_options {
     vyre_split_scope scope;
     bool keep_barriers; /* remove and weaken none */
+    bool any_grid;      /* a module for every grid: `along_x` will be false */
 } vyre_split_options;
 
 /* Splits a valid program. A program without barriers of the scope gives one segment. */

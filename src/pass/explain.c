@@ -202,6 +202,34 @@ static void carried(vyre_text *text, const vyre_module_view *v, const vyre_carry
     vyre_text_puts(text, "\n");
 }
 
+/* "a is written on line 3 and read on line 5" */
+static void clash(vyre_text *text, const vyre_module_view *v, const vyre_conflict *why) {
+    static const char *const verbs[] = {"read on ", "written on "};
+    vyre_text_printf(text, "%s is %s", vyre_program_get(v->source)->decls[why->decl].name,
+                     verbs[why->writes_before]);
+    vyre_explain_line(text, why->before);
+    if (why->writes_before != why->writes_behind || why->before.line != why->behind.line) {
+        vyre_text_printf(text, " and %s", verbs[why->writes_behind]);
+        vyre_explain_line(text, why->behind);
+    }
+}
+
+/* Why the barrier behind a step is there; nothing if nobody asked. */
+static void reason(vyre_text *text, const vyre_module_view *v, const vyre_step *step) {
+    if (step->kept == VYRE_NONE) {
+        return;
+    }
+    const vyre_conflict *why = &v->kept[step->kept].why;
+    vyre_text_puts(text, "    stays: ");
+    if (why->decl != VYRE_NONE) {
+        clash(text, v, why);
+    } else {
+        vyre_text_puts(text, "lanes may trap on ");
+        vyre_explain_line(text, why->before);
+    }
+    vyre_text_puts(text, "\n");
+}
+
 /* Where a launch ends: at a barrier, at a decision, or where two ways meet. */
 static void boundary(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
@@ -217,6 +245,7 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         vyre_explain_line(text, step->place);
     }
     vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
+    reason(text, v, step);
     if (step->kind == VYRE_STEP_END) {
         vyre_text_puts(text, "    nothing follows: it costs nothing\n");
         return;
@@ -235,16 +264,23 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
     vyre_text_puts(text, "\n");
 }
 
-static void removed_barriers(vyre_text *text, const vyre_module_view *v) {
-    for (uint32_t i = 0; i < v->removed_count; i++) {
-        vyre_text_puts(text, "\ngrid_sync, ");
-        vyre_explain_line(text, v->removed[i].place);
-        vyre_text_puts(text, v->removed[i].weakened
-                                 ? ", made a workgroup barrier: both sides are one launch, where "
-                                   "lanes share only workgroup memory\n"
-                                 : ", removed: both sides are one launch, where no lane uses what "
-                                   "others write\n");
+static void removed_barrier(vyre_text *text, const vyre_module_view *v,
+                            const vyre_removed_barrier *removed) {
+    vyre_text_puts(text, "\ngrid_sync, ");
+    vyre_explain_line(text, removed->place);
+    vyre_text_puts(text, removed->weakened ? ", made a workgroup barrier: " : ", removed: ");
+    if (removed->weakened) {
+        clash(text, v, &removed->why);
+        vyre_text_puts(text, ", within each group");
     }
+    vyre_text_puts(text, removed->weakened && removed->owned_count ? "; " : "");
+    for (uint32_t i = 0; i < removed->owned_count; i++) {
+        vyre_text_printf(text, "%s%s", i ? ", " : "every lane touches only its own elements of ",
+                         vyre_program_get(v->source)->decls[removed->owned[i]].name);
+    }
+    vyre_text_puts(text, removed->weakened || removed->owned_count
+                             ? "\n"
+                             : "nothing that is written on one side is used on the other\n");
 }
 
 static void idle_steps(vyre_text *text, const vyre_module_view *v) {
@@ -309,7 +345,9 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
             boundary(text, module, i);
         }
     }
-    removed_barriers(text, v);
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        removed_barrier(text, v, &v->removed[i]);
+    }
     idle_steps(text, v);
     residents(text, v);
 }

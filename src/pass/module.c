@@ -24,13 +24,10 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->segments, v->step_count, sizeof(*module->segments));
     vyre_free(&a, module->steps, v->step_count, sizeof *module->steps);
     vyre_free(&a, module->carries, v->carry_count, sizeof *module->carries);
-    vyre_free(&a, module->removed, v->removed_count, sizeof *module->removed);
+    vyre_barriers_finish(&module->barriers, &a);
     vyre_free(&a, module->live, module->live_count, sizeof *module->live);
     vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
-    if (module->origin) {
-        vyre_free(&a, module->origin, vyre_program_get(module->source)->var_count,
-                  sizeof *module->origin);
-    }
+    vyre_free(&a, module->origin, module->origin_count, sizeof *module->origin);
     vyre_program_release(module->source);
     vyre_program_release(module->inlined);
     vyre_free(&a, module, 1, sizeof *module);

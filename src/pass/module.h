@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "pass/opt_barrier.h"
 #include "vyre/split.h"
 
 /* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
@@ -15,7 +16,7 @@ typedef struct vyre_module_names {
     char lane[VYRE_MODULE_NAME], grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
     char turn[VYRE_MODULE_NAME], then[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
-    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
+    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
 
@@ -24,13 +25,14 @@ struct vyre_module {
     vyre_allocator allocator;
     atomic_uint references;
     vyre_program *inlined; /* and copies lowered */
-    vyre_program *source;  /* and versions of variables apart */
+    vyre_program *source;  /* and versions of variables apart, barriers removed */
     vyre_var *origin;      /* per variable of `source`: of which in `inlined` it is a version, or
-                              VYRE_NONE; NULL: they are the same program */
+                              VYRE_NONE; NULL: none is */
+    uint32_t origin_count;
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
-    vyre_removed_barrier *removed;
+    vyre_barriers barriers;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;

@@ -229,10 +229,6 @@ static void copy_block(maker *m) {
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
-        case VYRE_ITEM_BARRIER:
-            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, item->begin));
-            vyre_build_barrier(m->b, VYRE_SEQ_CST);
-            break;
         }
     }
 }
@@ -419,7 +415,7 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
     m->lane = m->grid = m->next = m->turn = m->then = VYRE_NONE;
-    m->lanes = m->tick = m->expect = m->rank = VYRE_NONE;
+    m->lanes = m->tick = m->expect = m->rank = m->raw = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;

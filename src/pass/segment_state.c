@@ -9,8 +9,9 @@
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
     if (*slot == VYRE_NONE) {
         *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
-                : role == VYRE_WORKGROUP
-                    ? vyre_build_memory(m->b, role, name, VYRE_U32, vyre_build_size(m->b, 2))
+                : role == VYRE_WORKGROUP || role == VYRE_PRIVATE
+                    ? vyre_build_memory(m->b, role, name, VYRE_U32,
+                                        vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1))
                     : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
     }
     return *slot;
@@ -169,6 +170,26 @@ void vyre_segment_store_value(maker *m, uint32_t e) {
     }
 }
 
+/* An element whose bits a load or a store would not keep (a true that is not 1, the payload of a
+ * NaN) goes through a private word, by copies; `tag` is the next one's. The source has copies, too:
+ * they brought such bits. */
+
+static vyre_expr load_raw(maker *m, vyre_decl d, vyre_expr at, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_async_load(m->b, m->rw.decls[d], raw, op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+    return vyre_build_load(m->b, raw, u32(m, 0));
+}
+
+static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_store(m->b, raw, u32(m, 0), word);
+    vyre_build_async_store(m->b, raw, m->rw.decls[d], op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+}
+
 /* Arrays: a loop over elements. Private ones by each lane; workgroup memory by the living lanes of
  * the group together. */
 
@@ -189,7 +210,13 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
             op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, at, u32(m, per)), u32(m, entity->slot + w));
         words[w] = is_private ? vyre_segment_lane_index(m, word) : group_index(m, word);
     }
-    if (restore) {
+    bool raw = VYRE_MUTANT(segment_never_raw, entity->raw, false);
+    if (raw && restore) {
+        store_raw(m, d, at, vyre_build_load(m->b, carrier, words[0]), name);
+    } else if (raw) {
+        vyre_build_store(m->b, carrier, words[0], load_raw(m, d, at, name));
+        m->has_effect = true;
+    } else if (restore) {
         vyre_expr low = vyre_build_load(m->b, carrier, words[0]);
         vyre_expr high = per == 2 ? vyre_build_load(m->b, carrier, words[1]) : VYRE_NONE;
         vyre_build_store(m->b, m->rw.decls[d], at, decode(m, (vyre_type)entity->type, low, high));

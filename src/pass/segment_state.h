@@ -22,7 +22,7 @@ struct vyre_segment_maker {
     uint8_t *access;          /* per declaration: bits of READ, WRITE */
     VYRE_VEC(vyre_decl) used; /* declarations with access */
     bool *bound;              /* per value: its binding is in the block */
-    vyre_decl lane, grid, next, turn, then, lanes, tick, expect, rank;
+    vyre_decl lane, grid, next, turn, then, lanes, tick, expect, rank, raw;
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;

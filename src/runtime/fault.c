@@ -37,7 +37,6 @@ typedef struct fault_device {
     vyre_backend_device *object;
     vyre_fault fault;
     atomic_uint_least64_t calls;
-    atomic_bool lost;
 } fault_device;
 
 /* What a driver would answer when that entry fails. */
@@ -59,14 +58,11 @@ static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
 
 /* Counts a call of `op`; not OK if it is to fail. */
 static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
-    bool hit = atomic_load(&f->lost);
-    if (op == f->fault.op) {
-        uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
-        hit = hit || (f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n);
-        if (hit && f->fault.mode == VYRE_FAULT_LOST) {
-            atomic_store(&f->lost, true);
-        }
+    if (op != f->fault.op) {
+        return VYRE_OK;
     }
+    uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
+    bool hit = f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n;
     return hit ? fail(&f->fault, op, diag) : VYRE_OK;
 }
 
@@ -189,7 +185,6 @@ vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *alloc
     f->object = *object;
     f->fault = *fault;
     atomic_init(&f->calls, 0);
-    atomic_init(&f->lost, false);
     f->table.close = fault_close;
 #define FILL(name, ...) f->table.name = f->inner->name ? fault_##name : NULL;
     VYRE_DEVICE_ENTRIES(FILL, FILL)

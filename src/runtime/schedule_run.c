@@ -18,7 +18,7 @@
  * turn has come. On a device whose launches are synchronous the host asks after each decision. */
 #include <string.h>
 
-#include "base/diag.h"
+#include "base/clock.h"
 #include "base/mutant.h"
 #include "runtime/call.h"
 #include "runtime/schedule.h"
@@ -179,6 +179,9 @@ static vyre_status fetch(run *r, batch *b) {
     vyre_status status = vyre_call_fetch(&call, r->launch.control[vyre_walk_then(last)], 0,
                                          sizeof(uint32_t), &b->ticket, r->diag);
     b->is_late = status == VYRE_OK;
+    if (status != VYRE_OK) {
+        vyre_schedule_label(r->s, r->m->steps[last->at].segment, r->diag);
+    }
     return status;
 }
 
@@ -197,7 +200,7 @@ static vyre_status await_word(run *r, batch *b, uint32_t *out_word) {
 
 /* Forgets a batch that is of no interest any more. */
 static void drop(run *r, batch *b) {
-    if (b->is_late) {
+    if (VYRE_MUTANT(ahead_ticket_kept, b->is_late, false)) {
         vyre_call call = word_call(r, NULL);
         (void)vyre_call_await(&call, b->ticket, NULL, sizeof(uint32_t), NULL);
     }
@@ -222,12 +225,27 @@ static const decision *find_miss(const batch *b, const uint32_t words[2], uint32
     return &b->decisions[VYRE_MUTANT(ahead_death_early, made, made > 0 ? made - 1 : 0)];
 }
 
+/* Launches behind the step where we are whose turn did not come. */
+static void waste(run *r, uint64_t launches) {
+    r->wasted += launches;
+    if (launches > 0 && r->pass->trace) {
+        uint64_t now = vyre_clock_now();
+        vyre_span span = {
+            .category = "skip",
+            .name = vyre_program_get(r->m->segments[r->m->steps[r->behind].segment])->name,
+            .begin = now,
+            .end = now,
+            .launches = launches};
+        vyre_trace_add(r->pass->trace, &span);
+    }
+}
+
 /* Back to where the guess was wrong, and on as it really goes. */
 static void go_back(run *r, const decision *miss, uint32_t word) {
     place front = r->here;
     r->here = miss->place;
     r->behind = r->here.walk.at;
-    r->wasted += front.done.launches - r->here.done.launches;
+    waste(r, front.done.launches - r->here.done.launches);
     r->here.walk.flipped = VYRE_MUTANT(ahead_keeps_places, r->here.walk, front.walk).flipped;
     r->s->went_away[r->behind] = VYRE_MUTANT(ahead_learns_nothing, word % 2 == 0, false);
     vyre_walk_advance(&r->here.walk, word);
