@@ -119,7 +119,8 @@ typedef enum vyre_split_scope {
 } vyre_split_scope;
 
 typedef struct vyre_module_view {
-    const vyre_program *source; /* what was split: calls inlined, needless barriers removed */
+    const vyre_program *source; /* what was split: calls inlined, versions of variables apart,
+                                   needless barriers removed */
     vyre_split_scope scope;
     const vyre_program *const *segments;
     uint32_t segment_count;

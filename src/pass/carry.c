@@ -18,6 +18,7 @@
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "pass/cut.h"
+#include "pass/overwrite.h"
 #include "pass/slots.h"
 
 /* Costs in operations: of storing a word at a barrier and loading it behind, of a load from an `in`
@@ -38,6 +39,9 @@ typedef struct analyst {
     uint8_t *shape;        /* per entity: vyre_shape_kind over all definitions, up to VARYING */
     const vyre_shapes *shapes;
     vyre_shape *scratch; /* shapes of one statement's expressions */
+    vyre_overwrites overwrites;
+    VYRE_VEC(vyre_stmt) open; /* constructs around the statement at hand, in its range */
+    vyre_stmt at;             /* that statement, or VYRE_NONE */
 } analyst;
 
 static void use(analyst *an, uint32_t block, uint32_t entity) {
@@ -60,13 +64,22 @@ static bool is_local_memory(const analyst *an, vyre_decl decl) {
             VYRE_MUTANT(carry_group_memory, an->blocks->scope == VYRE_SPLIT_SCOPE_GRID, true));
 }
 
+static void use_memory(analyst *an, uint32_t block, vyre_decl decl) {
+    uint32_t entity = vyre_entity_of_decl(an->plan, decl);
+    if (vyre_overwrites_is_new(&an->overwrites, decl, an->at)) {
+        (void)vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES);
+    } else {
+        use(an, block, entity);
+    }
+}
+
 static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr end) {
     for (vyre_expr e = first; e < end; e++) {
         const vyre_expr_node *n = &an->p->exprs[e];
         if (n->op == VYRE_EXPR_VAR) {
             use(an, block, n->ref);
         } else if (n->op == VYRE_EXPR_LOAD && is_local_memory(an, n->ref)) {
-            use(an, block, vyre_entity_of_decl(an->plan, n->ref));
+            use_memory(an, block, n->ref);
         }
     }
 }
@@ -97,12 +110,11 @@ static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads
     if (decl == VYRE_NONE || !is_local_memory(an, decl)) {
         return;
     }
-    uint32_t entity = vyre_entity_of_decl(an->plan, decl);
     if (reads) {
-        use(an, block, entity);
+        use_memory(an, block, decl);
     }
     if (writes) {
-        set(an, block, entity, false);
+        set(an, block, vyre_entity_of_decl(an->plan, decl), false);
     }
 }
 
@@ -125,6 +137,43 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
         an->plan->entities[vyre_entity_of_decl(an->plan, n->decl2)].raw =
             type == VYRE_BOOL || type == VYRE_F16 || type == VYRE_BF16;
     }
+}
+
+/* Memory that is set as a whole is new up to the end of its statement list; in that of the block
+ * itself, for good. */
+static void scan_overwrites(analyst *an, uint32_t block, vyre_stmt s) {
+    uint32_t depth = an->open.count;
+    vyre_stmt end = depth > 0 ? an->p->stmts[an->open.data[depth - 1]].match : VYRE_NONE;
+    vyre_overwrites_look(&an->overwrites, s, depth > 0 ? end : an->p->stmt_count + block);
+    for (uint32_t i = 0; i < an->overwrites.found.count; i++) {
+        vyre_decl d = an->overwrites.found.data[i];
+        if (!is_local_memory(an, d)) {
+            continue;
+        }
+        if (depth == 0) {
+            set(an, block, vyre_entity_of_decl(an->plan, d), true);
+        } else {
+            an->overwrites.memory[d].new_from = s;
+            an->overwrites.memory[d].new_to = VYRE_MUTANT(carry_new_too_long, end, VYRE_NONE);
+        }
+    }
+}
+
+static void scan_range(analyst *an, uint32_t block, const vyre_item *item) {
+    for (vyre_stmt s = item->begin; s < item->end; s++) {
+        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)an->p->stmts[s].op)->scope;
+        an->open.count -= scope == VYRE_SCOPE_END || scope == VYRE_SCOPE_ELSE;
+        an->at = s;
+        scan_stmt(an, block, s, an->open.count);
+        scan_overwrites(an, block, s);
+        if ((scope == VYRE_SCOPE_OPEN || scope == VYRE_SCOPE_ELSE) &&
+            !vyre_vec_push(an->a, &an->open, s)) {
+            an->found.failed = true;
+            break;
+        }
+    }
+    an->at = VYRE_NONE;
+    an->found.failed |= an->overwrites.failed;
 }
 
 static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
@@ -160,14 +209,7 @@ static void scan_block(analyst *an, uint32_t number) {
             scan_loop(an, number, item);
             continue;
         }
-        uint32_t depth = 0;
-        for (vyre_stmt s = item->begin; s < item->end; s++) {
-            vyre_scope scope =
-                (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)an->p->stmts[s].op)->scope;
-            depth -= scope == VYRE_SCOPE_END;
-            scan_stmt(an, number, s, depth);
-            depth += scope == VYRE_SCOPE_OPEN;
-        }
+        scan_range(an, number, item);
     }
     if (b->exit == VYRE_EXIT_BRANCH) {
         const vyre_stmt_node *n = &an->p->stmts[b->condition];
@@ -468,9 +510,10 @@ static bool allocate(analyst *an) {
     an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
     an->shape = vyre_alloc_zeroed(a, entities, sizeof *an->shape);
     an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
+    bool looks = vyre_overwrites_init(&an->overwrites, an->p, an->shapes, a);
     bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
-    return lists && plan->entities && plan->first_present && an->definitions && an->definition &&
-           an->shape && an->scratch;
+    return lists && looks && plan->entities && plan->first_present && an->definitions &&
+           an->definition && an->shape && an->scratch;
 }
 
 static void release(analyst *an) {
@@ -480,33 +523,11 @@ static void release(analyst *an) {
     vyre_free(a, an->definition, entities, sizeof *an->definition);
     vyre_free(a, an->shape, entities, sizeof *an->shape);
     vyre_free(a, an->scratch, an->p->expr_count, sizeof *an->scratch);
+    vyre_vec_free(a, &an->open);
+    vyre_overwrites_finish(&an->overwrites);
     if (an->found.block_count > 0) {
         vyre_presences_finish(&an->found);
     }
-}
-
-/* The presences by block, as the plan keeps them. */
-static bool list_by_block(analyst *an) {
-    vyre_carry_plan *plan = an->plan;
-    const vyre_presences *found = &an->found;
-    uint32_t *first = plan->first_present;
-    plan->present_count = found->list.count;
-    plan->present = vyre_alloc(an->a, plan->present_count, sizeof *plan->present);
-    if (!plan->present) {
-        return false;
-    }
-    for (uint32_t i = 0; i < found->list.count; i++) {
-        first[found->list.data[i].block]++;
-    }
-    for (uint32_t b = 0; b < found->block_count; b++) {
-        first[b + 1] += first[b];
-    }
-    for (uint32_t e = found->entity_count; e-- > 0;) {
-        VYRE_EACH_PRESENCE(found, e, p) {
-            plan->present[--first[p->block]] = *p;
-        }
-    }
-    return true;
 }
 
 static bool analyse(analyst *an) {
@@ -534,7 +555,9 @@ static bool analyse(analyst *an) {
     }
     place_memory(an);
     place_ended(an);
-    return list_by_block(an);
+    plan->present_count = an->found.list.count;
+    plan->present = vyre_presences_by_block(&an->found, plan->first_present);
+    return plan->present != NULL;
 }
 
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
@@ -542,7 +565,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
     plan->entity_count = p->var_count + blocks->loops.count * VYRE_LOOP_VALUES + p->decl_count;
-    analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a};
+    analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a, .at = VYRE_NONE};
     vyre_calls calls;
     vyre_effect_map *effects = NULL;
     vyre_shapes *shapes = NULL;

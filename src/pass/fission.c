@@ -1,7 +1,7 @@
 /* Fission: a program with barriers becomes a module.
  *
- *     inline calls -> lower pending copies -> remove barriers -> blocks ->
- *     what is alive and where -> a segment per block
+ *     inline calls -> lower pending copies -> versions of variables apart -> remove barriers ->
+ *     blocks -> what is alive and where -> a segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
@@ -14,6 +14,7 @@
 #include "pass/lower_async.h"
 #include "pass/module.h"
 #include "pass/segment.h"
+#include "pass/webs.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
 static const char *const stems[] = {"at",   "expect", "grid",    "group", "lane", "loop", "next",
@@ -149,10 +150,17 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
     return VYRE_OK;
 }
 
-static const char *carry_name(const vyre_program_view *p, const vyre_carry_plan *plan, uint32_t e) {
+static bool is_version(const vyre_module *m, vyre_var var) {
+    return m->origin && m->origin[var] != VYRE_NONE;
+}
+
+/* Versions of a variable have its name and place: no two of them are alive together. */
+static const char *carry_name(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
+    const vyre_program_view *p = plan->p;
     uint32_t decls = vyre_entity_of_decl(plan, 0);
     if (e < p->var_count) {
-        return p->vars[e].name;
+        return is_version(m, e) ? vyre_program_get(m->inlined)->vars[m->origin[e]].name
+                                : p->vars[e].name;
     }
     if (e >= decls) {
         return p->decls[e - decls].name;
@@ -161,21 +169,22 @@ static const char *carry_name(const vyre_program_view *p, const vyre_carry_plan 
     return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
 }
 
-static vyre_place carry_place(const vyre_program *source, const vyre_carry_plan *plan, uint32_t e) {
+static vyre_place carry_place(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
     uint32_t vars = plan->p->var_count, decls = vyre_entity_of_decl(plan, 0);
     if (e < vars) {
-        return vyre_program_var_place(source, e);
+        return is_version(m, e) ? vyre_program_var_place(m->inlined, m->origin[e])
+                                : vyre_program_var_place(m->source, e);
     }
     if (e >= decls) {
-        return vyre_program_decl_place(source, e - decls);
+        return vyre_program_decl_place(m->source, e - decls);
     }
-    return vyre_program_stmt_place(source, plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
+    return vyre_program_stmt_place(m->source,
+                                   plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
 }
 
 /* The list of carries, and for each step those alive behind it. */
 static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                 const vyre_carry_plan *plan, const uint32_t *order) {
-    const vyre_program_view *p = plan->p;
     const vyre_allocator *a = &m->allocator;
     bool ended = plan->ended_slot != VYRE_NONE;
     uint32_t *number = vyre_alloc(a, plan->entity_count, sizeof *number);
@@ -192,11 +201,11 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
         const vyre_entity *entity = &plan->entities[e];
         if (entity->carried) {
             m->carries[number[e]] =
-                (vyre_carry){.name = carry_name(p, plan, e),
+                (vyre_carry){.name = carry_name(m, plan, e),
                              .kind = (vyre_carry_kind)entity->kind,
                              .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
                              .slot = entity->slot,
-                             .place = carry_place(m->source, plan, e)};
+                             .place = carry_place(m, plan, e)};
         }
     }
     if (ok && ended) {
@@ -292,28 +301,16 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     return status;
 }
 
-/* Takes over the reference to `source`, and `barriers`. */
-static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
-                               vyre_split_scope scope, const vyre_allocator *a,
-                               vyre_module **out_module, vyre_diag *diag) {
-    vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
-    if (!m) {
-        vyre_program_release(source);
-        vyre_barriers_finish(barriers, a);
-        return vyre_fail_memory(diag, "splitting");
-    }
-    m->allocator = *a;
-    atomic_init(&m->references, 1);
-    m->source = source;
-    m->barriers = *barriers;
-    const vyre_program_view *p = vyre_program_get(source);
+static vyre_status split_blocks(vyre_module *m, vyre_split_scope scope, vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    const vyre_program_view *p = vyre_program_get(m->source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
     m->view.scope = scope;
     vyre_status status = vyre_blocks_init(&blocks, p, scope, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
-        status = vyre_carry_init(&plan, source, &blocks, a, diag);
+        status = vyre_carry_init(&plan, m->source, &blocks, a, diag);
         if (status == VYRE_OK) {
             status = fill(m, &blocks, &plan, diag);
             vyre_carry_finish(&plan, a);
@@ -322,20 +319,39 @@ static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
     } else {
         (void)vyre_fail_memory(diag, "splitting");
     }
+    return status;
+}
+
+/* The program whose blocks become segments. Removing barriers changes no variable. */
+static vyre_status prepare(vyre_module *m, const vyre_program *program,
+                           const vyre_split_options *options, vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    vyre_program *inlined = NULL, *apart = NULL;
+    vyre_status status = vyre_inline(program, a, &inlined, diag);
+    if (status == VYRE_OK) {
+        status = vyre_lower_async(inlined, options->scope, a, &m->inlined, diag);
+        vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_webs(m->inlined, a, &apart, &m->origin, diag);
+    }
     if (status != VYRE_OK) {
-        vyre_module_release(m);
         return status;
     }
-    *out_module = m;
-    return VYRE_OK;
+    m->origin_count = vyre_program_get(apart)->var_count;
+    if (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID) {
+        m->source = apart;
+        return VYRE_OK;
+    }
+    status = vyre_opt_barrier(apart, options->any_grid, a, &m->source, &m->barriers, diag);
+    vyre_program_release(apart);
+    return status;
 }
 
 vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     static const vyre_split_options defaults;
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
-    vyre_barriers barriers = {.along_x = false};
     options = options ? options : &defaults;
     if (options->scope != VYRE_SPLIT_SCOPE_GRID && vyre_contains_grid_sync(program)) {
         return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
@@ -343,17 +359,20 @@ vyre_status vyre_split(const vyre_program *program, const vyre_split_options *op
                             "program %s waits for its grid, which is more than a workgroup",
                             vyre_program_get(program)->name);
     }
-    vyre_status status = vyre_inline(program, &a, &inlined, diag);
+    vyre_module *m = vyre_alloc_zeroed(&a, 1, sizeof *m);
+    if (!m) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    m->allocator = a;
+    atomic_init(&m->references, 1);
+    vyre_status status = prepare(m, program, options, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, options->scope, &a, &lowered, diag);
-        vyre_program_release(inlined);
+        status = split_blocks(m, options->scope, diag);
     }
-    if (status == VYRE_OK && (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID)) {
-        ready = lowered;
-    } else if (status == VYRE_OK) {
-        status = vyre_opt_barrier(lowered, options->any_grid, &a, &ready, &barriers, diag);
-        vyre_program_release(lowered);
+    if (status != VYRE_OK) {
+        vyre_module_release(m);
+        return status;
     }
-    return status == VYRE_OK ? split_ready(ready, &barriers, options->scope, &a, out_module, diag)
-                             : status;
+    *out_module = m;
+    return VYRE_OK;
 }

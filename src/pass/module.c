@@ -27,7 +27,9 @@ void vyre_module_release(vyre_module *module) {
     vyre_barriers_finish(&module->barriers, &a);
     vyre_free(&a, module->live, module->live_count, sizeof *module->live);
     vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
+    vyre_free(&a, module->origin, module->origin_count, sizeof *module->origin);
     vyre_program_release(module->source);
+    vyre_program_release(module->inlined);
     vyre_free(&a, module, 1, sizeof *module);
 }
 

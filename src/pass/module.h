@@ -24,7 +24,11 @@ struct vyre_module {
     vyre_module_view view;
     vyre_allocator allocator;
     atomic_uint references;
-    vyre_program *source;
+    vyre_program *inlined; /* and copies lowered */
+    vyre_program *source;  /* and versions of variables apart, barriers removed */
+    vyre_var *origin;      /* per variable of `source`: of which in `inlined` it is a version, or
+                              VYRE_NONE; NULL: none is */
+    uint32_t origin_count;
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;

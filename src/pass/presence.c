@@ -137,3 +137,22 @@ void vyre_presences_solve(vyre_presences *found) {
         trace(found, e, top);
     }
 }
+
+vyre_presence *vyre_presences_by_block(const vyre_presences *found, uint32_t *first) {
+    vyre_presence *all = vyre_alloc(&found->allocator, found->list.count, sizeof *all);
+    if (!all) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        first[found->list.data[i].block]++;
+    }
+    for (uint32_t b = 0; b < found->block_count; b++) {
+        first[b + 1] += first[b];
+    }
+    for (uint32_t e = found->entity_count; e-- > 0;) {
+        VYRE_EACH_PRESENCE(found, e, p) {
+            all[--first[p->block]] = *p;
+        }
+    }
+    return all;
+}

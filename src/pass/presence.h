@@ -50,8 +50,14 @@ uint32_t vyre_presence_add_open(vyre_presences *found, uint32_t entity, uint32_t
                                 uint32_t flags);
 
 /* LIVE_IN and LIVE_OUT from USES and KILLS. A variable that is set only on some path of a block
- * keeps its old value on the others, so it is not killed there; memory never is. */
+ * keeps its old value on the others, so it is not killed there; memory is where all of it is set.
+ */
 void vyre_presences_solve(vyre_presences *found);
+
+/* All presences by block, ascending by entity: those of a block begin at first[block]. `first` has
+ * one element more than there are blocks, zeroed; as many as found->list.count, NULL when out of
+ * memory. */
+vyre_presence *vyre_presences_by_block(const vyre_presences *found, uint32_t *first);
 
 /* For each presence of an entity: VYRE_EACH_PRESENCE(found, entity, p) { ... p->flags ... } */
 #define VYRE_EACH_PRESENCE(found, entity, p)                                                       \

@@ -238,6 +238,127 @@ TEST(async_copies_are_pending_across_a_barrier) {
            (vyre_input[]){{"\x15\x16\x17\x18", 4}}, 1, 0, WORDS(0x15000000, 0x00181716));
 }
 
+/* Splits, and compares what is carried: `name kind words` for each, in order. */
+static void expect_carries(const char *text, const char *want) {
+    static const char *const kinds[] = {"recomputed", "lane",  "grid", "private",
+                                        "workgroup",  "ended", "group"};
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    char found[512] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < v->carry_count; i++) {
+        const vyre_carry *c = &v->carries[i];
+        length += (size_t)snprintf(found + length, sizeof found - length, "%s%s %s %u",
+                                   i ? ", " : "", c->name, kinds[c->kind], c->words);
+        REQUIRE(length < sizeof found);
+    }
+    CHECK_STR(found, want);
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+TEST(versions_of_a_variable_are_carried_apart) {
+    expect_carries("program p workgroup(2) elements(4) { inout o : u32[4]; in a : u32[1];\n"
+                   "  let x = o[global_id.x]; grid_sync; o[3 - global_id.x] = x; x = a[0];\n"
+                   "  grid_sync; o[global_id.x] = o[global_id.x] + x;\n"
+                   "  if (x > 1) { x = 1; } else { x = o[0]; } grid_sync; o[global_id.x] = x; }",
+                   "x lane 1, x recomputed 0, x lane 1");
+    expect_carries("program p workgroup(2) elements(4) { inout o : u32[4];\n"
+                   "  fn f(v : u32) -> u32 { return v * 3; } let x = f(global_id.x);\n"
+                   "  o[x % 4] = 1; grid_sync; o[3 - global_id.x] = o[0] + x; }",
+                   "x recomputed 0");
+}
+
+/* Carries as said, and gives `want` everywhere. */
+static void expect_memory(const char *declarations, const char *body, const char *carries,
+                          const uint32_t *want, uint32_t count) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "program p workgroup(2) elements(4) { out o : u32[4]; scratch s : u32[4];\n"
+                   "  %s let i = global_id.x; let l = local_id.x;\n  %s }",
+                   declarations, body);
+    expect_carries(text, carries);
+    expect(text, NULL, 0, 0, want, count);
+}
+
+TEST(workgroup_memory_that_is_overwritten_is_not_alive) {
+    static const char *const two = "workgroup w : u32[2];";
+    expect_memory(two,
+                  "w[l] = i; barrier; s[i] = w[1 - l]; grid_sync; w[local_id.x] = s[3 - i];\n"
+                  "barrier; o[i] = w[1 - l];",
+                  "i recomputed 0, l recomputed 0", WORDS(3, 2, 1, 0));
+    /* Where all lanes of a group go together, as long as they do. */
+    expect_memory(two,
+                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
+                  "barrier; o[i] = w[1 - l]; }",
+                  "i recomputed 0, l recomputed 0", WORDS(2, 3));
+    expect_memory(two,
+                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i]; }\n"
+                  "barrier; o[i] = w[1 - l];",
+                  "i recomputed 0, l recomputed 0, w workgroup 2", WORDS(2, 3, 3, 2));
+    expect_memory(two,
+                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i]; }\n"
+                  "barrier; o[i] = w[l];",
+                  "i recomputed 0, l recomputed 0, w workgroup 2", WORDS(3, 1, 1, 3));
+    expect_memory(two,
+                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i];\n"
+                  "o[i] = w[l] + w[1]; } barrier;",
+                  "i recomputed 0, l recomputed 0, w workgroup 2", WORDS(4, 0, 4, 0));
+    /* Not by its own old value, not in part, not if lanes have ended. */
+    expect_memory(two, "w[l] = i; s[i] = i; grid_sync; w[l] = w[l] + s[3 - i]; o[i] = w[l];",
+                  "i recomputed 0, l recomputed 0, w workgroup 2", WORDS(3, 3, 3, 3));
+    expect_memory("workgroup w : u32[3];",
+                  "w[l + 1] = i; s[i] = i; grid_sync; w[l] = s[3 - i]; barrier; o[i] = w[2];",
+                  "i recomputed 0, l recomputed 0, w workgroup 3", WORDS(1, 1, 3, 3));
+    expect_memory(two,
+                  "w[l] = i; s[i] = i; if (l == 0) { exit; } grid_sync; w[l] = s[3 - i];\n"
+                  "barrier; o[i] = w[0];",
+                  "i recomputed 0, l recomputed 0, w workgroup 2, (lanes that ended) ended 1",
+                  WORDS(0, 0, 0, 2));
+}
+
+TEST(private_arrays_that_are_overwritten_are_not_alive) {
+    static const char *const two = "private a : u32[2]; const n = 2;";
+    static const char *const dead = "i recomputed 0", *const alive = "i recomputed 0, a private 2";
+    expect_memory(
+        two,
+        "a[0] = i; s[i] = i; grid_sync; for (k in 0 .. n) { let j = k; a[j] = s[3 - i]; }\n"
+        "o[i] = a[0] + a[1];",
+        dead, WORDS(6, 4, 2, 0));
+    expect_memory(two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; a[0] = 1; o[i] = a[1];",
+                  dead, WORDS(3, 2, 1, 0));
+    expect_memory(two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; o[i] = a[0]; a[0] = 1;",
+                  alive, WORDS(0, 1, 2, 3));
+    expect_memory(two,
+                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[1] = s[3 - i]; } a[1] = 7;\n"
+                  "o[i] = a[0];",
+                  alive, WORDS(0, 1, 2, 3));
+    expect_memory(two,
+                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[0] = s[3 - i]; } a[1] = 7;\n"
+                  "o[i] = a[0];",
+                  alive, WORDS(0, 1, 1, 0));
+    expect_memory(two,
+                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i];\n"
+                  "if (k == i) { break; } } o[i] = a[1];",
+                  alive, WORDS(0, 2, 1, 0));
+    expect_memory(two,
+                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i] + a[1]; }\n"
+                  "o[i] = a[0];",
+                  alive, WORDS(3, 3, 3, 3));
+    expect_memory(two,
+                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. 1) { a[k] = s[3 - i]; }\n"
+                  "o[i] = a[1];",
+                  alive, WORDS(0, 1, 2, 3));
+    /* In an arm, up to its end. */
+    expect_memory(two,
+                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { for (k in 0 .. n)\n"
+                  "{ a[k] = s[3 - i]; } o[i] = a[0]; }",
+                  dead, WORDS(0, 0, 1, 0));
+}
+
 /* Splits and counts: grid barriers kept, removed, weakened. */
 static void expect_barriers(const char *text, uint32_t kept, uint32_t removed, uint32_t weakened) {
     vyre_program *p = run_parse(text);
