@@ -52,7 +52,8 @@ VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t i
  * by what the device can do, how well it tells time, memory bandwidth, rank, and how fast it
  * opened. A backend must outlive its devices. */
 /* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
- * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". */
+ * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". "ref" and
+ * "ref-split" can claim limits, in bytes: "ref-split://max_buffer=4096&memory=65536". */
 VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                                       const vyre_allocator *allocator, vyre_device **out_device,
                                       vyre_diag *diag);

@@ -11,14 +11,15 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "pass/chunks.h"
 #include "pass/inline.h"
 #include "pass/lower_async.h"
 #include "pass/module.h"
 #include "pass/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "grid",    "lane", "loop", "next",
-                                    "rank", "restore", "save", "tick"};
+static const char *const stems[] = {"at",   "grid", "group",   "lane", "loop",
+                                    "next", "rank", "restore", "save", "tick"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -50,9 +51,9 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"}, {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->next, "next"}, {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"}};
+    } added[] = {{names->lane, "lane"},   {names->group, "group"}, {names->grid, "grid"},
+                 {names->lanes, "lanes"}, {names->next, "next"},   {names->tick, "tick"},
+                 {names->at, "at"},       {names->rank, "rank"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -238,7 +239,7 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
         step_of[order[i]] = i;
     }
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m->source, plan, &m->names, a, &maker, diag);
+    vyre_status status = vyre_segment_maker_create(m, plan, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
@@ -272,8 +273,6 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.steps = m->steps;
     m->view.carries = m->carries;
     m->view.removed = m->removed;
-    m->view.lane_words = plan->lane_words;
-    m->view.group_words = plan->group_words;
     m->view.grid_words = 1 + plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
     return status;
@@ -299,7 +298,8 @@ static vyre_status split_inlined(vyre_program *source, const vyre_split_options 
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
         if (status == VYRE_OK) {
-            status = fill(m, &blocks, &plan, diag);
+            status = vyre_chunks_init(m, &plan, options, diag);
+            status = status == VYRE_OK ? fill(m, &blocks, &plan, diag) : status;
             vyre_carry_finish(&plan, a);
         }
         vyre_blocks_finish(&blocks, a);

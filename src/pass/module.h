@@ -12,7 +12,8 @@
 enum { VYRE_MODULE_NAME = 24 };
 typedef struct vyre_module_names {
     char prefix[16]; /* of all of them, and of those that are numbered */
-    char lane[VYRE_MODULE_NAME], grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
+    char lane[VYRE_MODULE_NAME], group[VYRE_MODULE_NAME];
+    char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
 } vyre_module_names;
@@ -25,6 +26,8 @@ struct vyre_module {
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
+    vyre_carry_buffer *buffers;
+    char (*buffer_names)[VYRE_MODULE_NAME];
     vyre_removed_barrier *removed;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */

@@ -9,8 +9,8 @@
  * segment costs what its block and the values it restores cost. */
 typedef struct vyre_segment_maker vyre_segment_maker;
 
-vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
-                                      const vyre_module_names *names, const vyre_allocator *a,
+/* For the segments of a module whose source, names and buffers are set. */
+vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carry_plan *plan,
                                       vyre_segment_maker **out_maker, vyre_diag *diag);
 void vyre_segment_maker_destroy(vyre_segment_maker *maker);
 

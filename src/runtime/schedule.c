@@ -6,17 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "pass/module.h"
 #include "runtime/call.h"
+#include "runtime/carry_size.h"
 
 typedef unsigned long long ull;
 
-/* What a declaration of a segment stands for: a declaration of the source, or one of these. */
-enum { FROM_LANE = VYRE_LIMIT_DECLS, FROM_GRID, FROM_NEXT, FROM_LANES, FROM_TICK };
+/* What a declaration of a segment stands for: a declaration of the source, or one of these; from
+ * FROM_OWN on, the buffers of what lanes and groups own. */
+enum { FROM_GRID = VYRE_LIMIT_DECLS, FROM_NEXT, FROM_LANES, FROM_TICK, FROM_OWN };
 
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel;
@@ -27,17 +28,31 @@ struct vyre_compiled_segment {
     uint64_t *values;
 };
 
+struct vyre_own_memory {
+    vyre_memory memory;
+    uint64_t bytes;
+};
+
 /* Passes keep the source's declarations in place and add theirs behind. */
 static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(module);
-    const char *const added[] = {names->lane, names->grid, names->next, names->lanes, names->tick};
+    const vyre_module_view *m = vyre_module_get(module);
+    const char *const added[] = {names->grid, names->next, names->lanes, names->tick};
+    vyre_decl decl = vyre_program_find_decl(m->source, name);
+    if (decl != VYRE_NONE) {
+        return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no own memory */
+    }
     for (uint32_t i = 0; i < sizeof added / sizeof added[0]; i++) {
         if (strcmp(name, added[i]) == 0) {
-            return FROM_LANE + i;
+            return FROM_GRID + i;
         }
     }
-    vyre_decl decl = vyre_program_find_decl(vyre_module_get(module)->source, name);
-    return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no memory of its own */
+    for (uint32_t i = 0; i < m->buffer_count; i++) {
+        if (strcmp(name, m->buffers[i].name) == 0) {
+            return FROM_OWN + i;
+        }
+    }
+    return VYRE_NONE;
 }
 
 static vyre_status compile_segment(vyre_schedule *s, uint32_t number, uint32_t source_decls,
@@ -69,32 +84,8 @@ static void label(vyre_diag *diag, uint32_t segment, uint32_t count) {
     }
 }
 
-vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               const vyre_split_options *options, vyre_trace *trace,
-                               vyre_diag *diag) {
-    *s = (vyre_schedule){.device = device};
-    vyre_status status = vyre_split(program, options, &device->allocator, &s->module, diag);
-    if (status != VYRE_OK) {
-        return status;
-    }
-    uint32_t count = vyre_module_get(s->module)->segment_count;
-    s->segments = vyre_alloc_zeroed(&device->allocator, count, sizeof *s->segments);
-    if (!s->segments) {
-        status = vyre_fail_memory(diag, "the segments of a program");
-    }
-    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = compile_segment(s, i, vyre_program_get(program)->decl_count, trace, diag);
-        if (status != VYRE_OK) {
-            label(diag, i, count);
-        }
-    }
-    if (status != VYRE_OK) {
-        vyre_schedule_finish(s);
-    }
-    return status;
-}
-
-void vyre_schedule_finish(vyre_schedule *s) {
+/* The module, its kernels and the memory of its buffers. */
+static void drop_code(vyre_schedule *s) {
     const vyre_allocator *a = &s->device->allocator;
     uint32_t count = vyre_module_get(s->module)->segment_count;
     for (uint32_t i = 0; s->segments && i < count; i++) {
@@ -108,11 +99,55 @@ void vyre_schedule_finish(vyre_schedule *s) {
         vyre_free(a, segment->values, segment->decl_count, sizeof *segment->values);
     }
     vyre_free(a, s->segments, count, sizeof *s->segments);
+    uint32_t buffers = vyre_module_get(s->module)->buffer_count;
+    for (uint32_t i = 0; s->own && i < buffers; i++) {
+        vyre_device_free(s->device, s->own[i].memory);
+    }
+    vyre_free(a, s->own, buffers, sizeof *s->own);
+    vyre_module_release(s->module);
+    s->module = NULL;
+}
+
+/* Splits and compiles in the way that s->how says; the rest of *s is zero but for device, program.
+ */
+static vyre_status make_code(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
+    const vyre_allocator *a = &s->device->allocator;
+    vyre_status status = vyre_split(s->program, &s->how, a, &s->module, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    const vyre_module_view *m = vyre_module_get(s->module);
+    uint32_t count = s->segment_count = m->segment_count;
+    s->sync_points = m->sync_points;
+    s->segments = vyre_alloc_zeroed(a, count, sizeof *s->segments);
+    s->own = vyre_alloc_zeroed(a, m->buffer_count, sizeof *s->own);
+    if (!s->segments || !s->own) {
+        status = vyre_fail_memory(diag, "the segments of a program");
+    }
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        status = compile_segment(s, i, vyre_program_get(s->program)->decl_count, trace, diag);
+        if (status != VYRE_OK) {
+            label(diag, i, count);
+        }
+    }
+    if (status != VYRE_OK) {
+        drop_code(s);
+    }
+    return status;
+}
+
+vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
+                               const vyre_split_options *options, vyre_trace *trace,
+                               vyre_diag *diag) {
+    *s = (vyre_schedule){.device = device, .program = program, .how = *options};
+    return make_code(s, trace, diag);
+}
+
+void vyre_schedule_finish(vyre_schedule *s) {
+    drop_code(s);
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
         vyre_device_free(s->device, s->carry[i]);
     }
-    vyre_module_release(s->module);
-    s->module = NULL;
 }
 
 static uint64_t count_groups(const uint32_t grid[3]) {
@@ -124,58 +159,73 @@ static uint64_t count_lanes(const vyre_schedule *s, const uint32_t grid[3]) {
     return count_groups(grid) * group[0] * group[1] * group[2];
 }
 
-/* each * count + fixed words; false if they can't be indexed. */
-static bool words_of(uint64_t each, uint64_t count, uint64_t fixed, uint64_t *out_words) {
-    uint64_t product;
-    return vyre_mul_u64(each, count, &product) && vyre_add_u64(product, fixed, out_words) &&
-           *out_words <= UINT32_MAX;
+/* Other buffers for the same state: the program is split anew. */
+static vyre_status spread(vyre_schedule *s, const vyre_split_options *how, vyre_trace *trace,
+                          vyre_diag *diag) {
+    vyre_schedule fresh = {.device = s->device, .program = s->program, .how = *how};
+    vyre_status status = make_code(&fresh, trace, diag);
+    if (status == VYRE_OK) {
+        drop_code(s);
+        s->how = fresh.how;
+        s->module = fresh.module;
+        s->segments = fresh.segments;
+        s->own = fresh.own;
+        vyre_count(&s->device->counters, VYRE_COUNT_compiles, 1);
+    }
+    return status;
 }
 
-static bool carry_words(const vyre_module_view *m, uint64_t lanes, uint64_t groups,
-                        uint64_t *out_words) {
-    uint64_t lane_words;
-    return lanes <= UINT32_MAX && words_of(m->lane_words, lanes, 0, &lane_words) &&
-           words_of(m->group_words, groups, lane_words, &out_words[VYRE_SCHEDULE_LANE]) &&
-           words_of(m->group_value_words, groups, m->grid_words, &out_words[VYRE_SCHEDULE_GRID]) &&
-           words_of(0, 0, out_words[VYRE_SCHEDULE_GRID], &out_words[VYRE_SCHEDULE_NEXT]);
+/* Memory of so many bytes; what is there is kept if it has as many. */
+static vyre_status resize(const vyre_call *call, uint64_t bytes, vyre_memory *memory,
+                          uint64_t *size, vyre_diag *diag) {
+    if (*memory && VYRE_MUTANT(carry_size_kept, *size == bytes, true)) {
+        return VYRE_OK;
+    }
+    vyre_device_free(call->device, *memory);
+    *memory = 0;
+    *size = bytes;
+    return vyre_call_new_memory(call, bytes, memory, diag);
 }
 
 vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre_trace *trace,
                                   vyre_diag *diag) {
-    const vyre_module_view *m = vyre_module_get(s->module);
-    uint64_t groups = count_groups(grid), lanes = count_lanes(s, grid);
-    uint64_t words[VYRE_SCHEDULE_CARRIES];
-    if (!carry_words(m, lanes, groups, words)) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer lanes, each doing more",
-                         "%llu lanes with %u words each that are alive across grid barriers, and "
-                         "%llu groups with %u words each, are more than can be carried",
-                         (ull)lanes, m->lane_words, (ull)groups, m->group_words);
+    vyre_carry_need need = {.module = vyre_module_get(s->module),
+                            .info = &s->device->info,
+                            .lanes = count_lanes(s, grid),
+                            .groups = count_groups(grid)};
+    vyre_split_options how = s->how;
+    bool fits;
+    vyre_status status = vyre_carry_check(&need, &how, &fits, diag);
+    if (status == VYRE_OK && !fits) {
+        status = spread(s, &how, trace, diag);
+        need.module = vyre_module_get(s->module);
     }
-    for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
-        if (s->carry[i] && VYRE_MUTANT(carry_size_kept, s->carry_bytes[i] == words[i] * 4, true)) {
-            continue;
-        }
-        vyre_device_free(s->device, s->carry[i]);
-        s->carry[i] = 0;
-        s->carry_bytes[i] = words[i] * 4;
-        vyre_call call = {.device = s->device,
-                          .trace = trace,
-                          .name = "values that are alive across grid barriers"};
-        vyre_status status = vyre_call_new_memory(&call, s->carry_bytes[i], &s->carry[i], diag);
-        if (status != VYRE_OK) {
-            return status;
-        }
+    if (status != VYRE_OK) {
+        return status;
     }
-    return VYRE_OK;
+    vyre_call call = {
+        .device = s->device, .trace = trace, .name = "values that are alive across grid barriers"};
+    for (uint32_t i = 0; i < need.module->buffer_count && status == VYRE_OK; i++) {
+        uint64_t bytes = vyre_carry_own_bytes(&need, &need.module->buffers[i]);
+        status = resize(&call, bytes, &s->own[i].memory, &s->own[i].bytes, diag);
+    }
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES && status == VYRE_OK; i++) {
+        uint64_t bytes = vyre_carry_shared_bytes(&need);
+        status = resize(&call, bytes, &s->carry[i], &s->carry_bytes[i], diag);
+    }
+    return status == VYRE_OUT_OF_MEMORY ? vyre_carry_fail_memory(&need, diag) : status;
 }
 
 static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
     bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
+    vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
+    uint32_t buffers = vyre_module_get(s->module)->buffer_count;
+    for (uint32_t i = 0; i < buffers && dirty && status == VYRE_OK; i++) {
+        status = vyre_call_zero(&call, s->own[i].memory, 0, s->own[i].bytes, diag);
+    }
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES && dirty && status == VYRE_OK; i++) {
-        vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
-        status =
-            s->carry[i] ? vyre_call_zero(&call, s->carry[i], 0, s->carry_bytes[i], diag) : VYRE_OK;
+        status = vyre_call_zero(&call, s->carry[i], 0, s->carry_bytes[i], diag);
     }
     s->is_used = true;
     return status;
@@ -214,13 +264,17 @@ static void bind(const run *r, struct vyre_compiled_segment *segment) {
     for (uint32_t d = 0; d < segment->decl_count; d++) {
         uint32_t origin = segment->origin[d];
         switch (origin) {
-        case FROM_LANE: bind_carry(s, segment, d, VYRE_SCHEDULE_LANE); break;
         case FROM_GRID: bind_carry(s, segment, d, r->grid); break;
         case FROM_NEXT: bind_carry(s, segment, d, r->next); break;
         case FROM_LANES: segment->values[d] = r->lanes; break;
         case FROM_TICK: segment->values[d] = r->tick; break;
         case VYRE_NONE: break; /* a helper in workgroup or private memory */
         default:
+            if (origin >= FROM_OWN) {
+                segment->memory[d] = s->own[origin - FROM_OWN].memory;
+                segment->counts[d] = (uint32_t)(s->own[origin - FROM_OWN].bytes / 4);
+                break;
+            }
             segment->memory[d] = r->source->memory[origin];
             segment->counts[d] = r->source->counts[origin];
             segment->values[d] = r->source->values[origin];
@@ -275,10 +329,7 @@ static uint64_t alive(const run *r, uint32_t step) {
     uint32_t count = vyre_module_live(r->s->module, step, &list);
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const vyre_carry *carry = &m->carries[list[i]];
-        bool per_group = carry->kind == VYRE_CARRY_WORKGROUP || carry->kind == VYRE_CARRY_GROUP;
-        uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : per_group ? r->groups : r->lanes;
-        bytes += carry->kind == VYRE_CARRY_RECOMPUTED ? 0 : 4 * (uint64_t)carry->words * copies;
+        bytes += vyre_carry_bytes(&m->carries[list[i]], r->lanes, r->groups);
     }
     return bytes;
 }
@@ -373,7 +424,8 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
              .groups = count_groups(launch->grid),
              .lanes = count_lanes(s, launch->grid),
              .has_device_time = true};
-    pass->stats->segments = vyre_module_get(s->module)->segment_count;
+    pass->stats->segments = s->segment_count;
+    pass->stats->carry_buffers = vyre_module_get(s->module)->buffer_count;
     vyre_status status = zero_carry(s, pass->trace, diag);
     if (status == VYRE_OK) {
         status = run_steps(&r);
