@@ -46,9 +46,12 @@ uint64_t vyre_carry_shared_bytes(const vyre_carry_need *need) {
     return 4 * shared_words(need);
 }
 
+static bool is_per_group(const vyre_carry *carry) {
+    return carry->kind == VYRE_CARRY_WORKGROUP || carry->kind == VYRE_CARRY_GROUP;
+}
+
 uint64_t vyre_carry_bytes(const vyre_carry *carry, uint64_t lanes, uint64_t groups) {
-    bool per_group = carry->kind == VYRE_CARRY_WORKGROUP || carry->kind == VYRE_CARRY_GROUP;
-    uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : per_group ? groups : lanes;
+    uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : is_per_group(carry) ? groups : lanes;
     return 4 * (uint64_t)carry->words * copies; /* words are none where it is computed again */
 }
 
@@ -82,11 +85,15 @@ static void name_largest(const vyre_carry_need *need, char *text, size_t size) {
     const vyre_carry *carry = NULL;
     text[0] = '\0';
     for (int i = 0; i < NAMED && (carry = next_largest(need, carry)) != NULL; i++) {
-        uint64_t all = vyre_carry_bytes(carry, need->lanes, need->groups);
-        ull each = 4 * (ull)carry->words, copies = all / each;
-        int length = snprintf(text + used, size - used, "%s%.40s %llu bytes for %s%llu %s",
-                              i ? ", " : "", carry->name, each, copies == 1 ? "" : "each of ",
-                              copies, copies == need->lanes ? "lanes" : "groups");
+        bool by_grid = carry->kind == VYRE_CARRY_GRID, by_group = is_per_group(carry);
+        char owners[48] = "the grid";
+        if (!by_grid) {
+            (void)snprintf(owners, sizeof owners, "each of %llu %s",
+                           (ull)(by_group ? need->groups : need->lanes),
+                           by_group ? "groups" : "lanes");
+        }
+        int length = snprintf(text + used, size - used, "%s%.40s %llu bytes for %s", i ? ", " : "",
+                              carry->name, 4 * (ull)carry->words, owners);
         used += length > 0 && (size_t)length < size - used ? (size_t)length : 0;
     }
 }

@@ -27,7 +27,7 @@ const char *differ_carry_name(uint32_t kind) {
 }
 
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
-    *d = (differ){.orders = strcmp(backend, "ref-split") == 0, .most_steps = 4000000};
+    *d = (differ){.orders = strncmp(backend, "ref-split", 9) == 0, .most_steps = 4000000};
     vyre_status status = vyre_device_open(NULL, "ref", NULL, &d->ref, diag);
     if (status == VYRE_OK) {
         status = vyre_device_open(NULL, backend, NULL, &d->device, diag);
@@ -203,6 +203,8 @@ static differ_result run(differ *d, vyre_device *device, const vyre_program *pro
         return fail(d, oracle ? DIFFER_FAILED : DIFFER_RUN,
                     oracle ? "the reference backend fails" : "the backend fails", &diag);
     }
+    d->facts.chunked |= report.stats.carry_buffers > 1;
+    memcpy(d->grid, report.grid, sizeof d->grid);
     if (report.race_count != report.harmless_race_count) {
         return fail(d, DIFFER_ORDER, "a race", NULL);
     }
@@ -317,6 +319,48 @@ static differ_result check_split(differ *d, const vyre_program *program, bool ke
     return result;
 }
 
+/* The largest buffer that the program can't do without: one of its own, a word of each lane, or
+ * what lanes share. */
+static uint64_t least_buffer(const differ *d, const vyre_program *program) {
+    const vyre_program_view *p = vyre_program_get(program);
+    const uint64_t groups = (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
+    uint64_t most = 4 * groups * p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    for (vyre_decl i = 0; i < p->decl_count; i++) {
+        const vyre_size_env env = {0};
+        uint64_t count = 0;
+        if (vyre_role_is_buffer((vyre_role)p->decls[i].role)) {
+            (void)vyre_size_evaluate(p, p->decls[i].size, &env, &count, NULL);
+        }
+        const uint64_t bytes = count * vyre_type_size((vyre_type)p->decls[i].type);
+        most = bytes > most ? bytes : most;
+    }
+    for (int keep = 0; keep < 2; keep++) {
+        const vyre_split_options how = {.keep_barriers = keep == 1};
+        vyre_module *module = NULL;
+        if (vyre_split(program, &how, NULL, &module, NULL) == VYRE_OK) {
+            const vyre_module_view *m = vyre_module_get(module);
+            const uint64_t bytes = 4 * (m->grid_words + m->group_value_words * groups);
+            most = bytes > most ? bytes : most;
+        }
+        vyre_module_release(module);
+    }
+    return most;
+}
+
+static differ_result run_tight(differ *d, const vyre_program *program, const way *w) {
+    char uri[64];
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    (void)snprintf(uri, sizeof uri, "ref-split://max_buffer=%llu",
+                   (unsigned long long)least_buffer(d, program));
+    if (vyre_device_open(NULL, uri, NULL, &device, &diag) != VYRE_OK) {
+        return fail(d, DIFFER_RUN, "the device can't be opened", &diag);
+    }
+    const differ_result result = run(d, device, program, w, d->got);
+    vyre_device_close(device);
+    return result;
+}
+
 differ_result differ_check(differ *d, const vyre_program *program) {
     const vyre_program_view *p = vyre_program_get(program);
     vyre_diag items[8] = {0};
@@ -340,6 +384,9 @@ differ_result differ_check(differ *d, const vyre_program *program) {
     }
     for (uint32_t i = 0; i < WAYS && result == DIFFER_SAME; i++) {
         result = run(d, d->device, program, &ways[i], d->got);
+    }
+    for (uint32_t i = 0; i < WAYS && d->tight && d->output_count && result == DIFFER_SAME; i++) {
+        result = run_tight(d, program, &ways[i]);
     }
     for (uint32_t keep = 0; keep < 2 && result == DIFFER_SAME; keep++) {
         result = check_split(d, program, keep == 1);

@@ -50,12 +50,14 @@ typedef struct differ_facts {
     uint32_t features; /* bit DIFFER_* */
     uint32_t carries;  /* bit vyre_carry_kind */
     bool changed;      /* the outputs differ from what they were before */
+    bool chunked;      /* what lanes and groups own was in several buffers */
     uint32_t segments;
 } differ_facts;
 
 typedef struct differ {
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
+    bool tight;                        /* run also where no buffer is larger than it must be */
     bool races;                        /* look for races too */
     uint64_t most_steps;               /* of one run on ref or ref-split */
     vyre_input inputs[DIFFER_BUFFERS]; /* of the program at hand; made from its declarations */
@@ -63,12 +65,13 @@ typedef struct differ {
     vyre_output before[DIFFER_BUFFERS], expected[DIFFER_BUFFERS], got[DIFFER_BUFFERS];
     vyre_type types[DIFFER_BUFFERS]; /* of outputs */
     uint32_t output_count;
+    uint32_t grid[3]; /* of the last run */
     roundtrip text;
     differ_facts facts;
     char why[640]; /* what differs */
 } differ;
 
-/* A backend by name; "ref-split" runs in several orders too. */
+/* A backend by name; "ref-split", with limits or without, runs in several orders too. */
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag);
 void differ_finish(differ *d);
 /* Sets facts, and why unless the result is DIFFER_SAME. */

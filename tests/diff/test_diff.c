@@ -7,7 +7,7 @@
 #include "harness/test.h"
 #include "random/random_program.h"
 
-enum { PROGRAMS = 2000, RACE_SAMPLE = 8, MOST_TEXT = 1 << 16 };
+enum { PROGRAMS = 2000, RACE_SAMPLE = 8, TIGHT_SAMPLE = 4, MOST_TEXT = 1 << 16 };
 
 static void begin(differ *d) {
     vyre_diag diag = {0};
@@ -29,6 +29,7 @@ static void check_random(differ *d, uint64_t seed) {
     vyre_diag diag = {0};
     REQUIRE_OK(random_order_free(seed, &program, &diag), &diag);
     d->races = seed % RACE_SAMPLE == 0;
+    d->tight = seed % TIGHT_SAMPLE == 0;
     const differ_result result = differ_check(d, program);
     if (result != DIFFER_SAME) {
         char why[sizeof d->why];
@@ -48,12 +49,14 @@ static void check_random(differ *d, uint64_t seed) {
 
 TEST(random_programs_give_the_same_bytes_every_way) {
     static differ d;
-    uint64_t features[DIFFER_FEATURE_COUNT] = {0}, carries[DIFFER_CARRIES] = {0}, changed = 0;
+    uint64_t features[DIFFER_FEATURE_COUNT] = {0}, carries[DIFFER_CARRIES] = {0}, changed = 0,
+             chunked = 0;
     const uint64_t count = test_scaled(PROGRAMS);
     begin(&d);
     for (uint64_t seed = 1; seed <= count && !test_failed(); seed++) {
         check_random(&d, seed);
         changed += d.facts.changed;
+        chunked += d.facts.chunked;
         for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
             features[i] += d.facts.features >> i & 1;
         }
@@ -73,6 +76,8 @@ TEST(random_programs_give_the_same_bytes_every_way) {
         printf("%s: %" PRIu64 "\n", differ_feature_name(i), features[i]);
         CHECK(features[i] * 20 >= count);
     }
+    printf("several lane buffers: %" PRIu64 "\n", chunked);
+    CHECK(chunked * TIGHT_SAMPLE * 10 >= count);
     CHECK(changed * 10 >= count * 9);
 }
 

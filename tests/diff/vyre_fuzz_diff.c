@@ -1,5 +1,6 @@
 /* Random order-free programs against the reference backend:
- * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--cases DIR] [--print].
+ * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--cases DIR] [--tight] [--print].
+ * --tight runs each also on ref-split where no buffer may be larger than the program's own need.
  * A program that differs is reduced and written to DIR. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,13 +17,13 @@ enum { REPORTED = 5, RACE_SAMPLE = 16 };
 typedef struct options {
     const char *backend, *cases;
     uint64_t count, seed;
-    bool print;
+    bool print, tight;
 } options;
 
 typedef struct totals {
     uint64_t features[DIFFER_FEATURE_COUNT];
     uint64_t carries[DIFFER_CARRIES];
-    uint64_t changed, segments, failures;
+    uint64_t changed, chunked, segments, failures;
     uint64_t results[DIFFER_SPLIT + 1];
 } totals;
 
@@ -36,7 +37,8 @@ static void report(differ *d, const options *o, uint64_t seed, vyre_program *pro
     printf("seed %" PRIu64 ": %s\n", seed, d->why);
     vyre_program *small = reduce(d, program, result);
     char path[512];
-    (void)snprintf(path, sizeof path, "%s/%s-%" PRIu64 ".vy", o->cases, o->backend, seed);
+    (void)snprintf(path, sizeof path, "%s/%.*s-%" PRIu64 ".vy", o->cases,
+                   (int)strcspn(o->backend, ":"), o->backend, seed);
     (void)differ_check(d, small);
     FILE *file = fopen(path, "w");
     if (file) {
@@ -64,6 +66,7 @@ static void one(differ *d, const options *o, uint64_t seed, totals *t) {
         fflush(stdout);
     }
     d->races = seed % RACE_SAMPLE == 0;
+    d->tight = o->tight;
     const differ_result result = differ_check(d, program);
     for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
         t->features[i] += d->facts.features >> i & 1;
@@ -72,6 +75,7 @@ static void one(differ *d, const options *o, uint64_t seed, totals *t) {
         t->carries[i] += d->facts.carries >> i & 1;
     }
     t->changed += d->facts.changed;
+    t->chunked += d->facts.chunked;
     t->segments += d->facts.segments;
     t->failures += result != DIFFER_SAME;
     if (++t->results[result] <= REPORTED && result != DIFFER_SAME) {
@@ -92,6 +96,8 @@ static void print_totals(const totals *t, uint64_t count) {
     }
     printf("%-28s %10" PRIu64 "  %5.1f %%\n", "changed outputs", t->changed,
            100.0 * (double)t->changed / whole);
+    printf("%-28s %10" PRIu64 "  %5.1f %%\n", "several lane buffers", t->chunked,
+           100.0 * (double)t->chunked / whole);
     printf("%-28s %10.1f\n", "segments per program", (double)t->segments / whole);
 }
 
@@ -100,6 +106,8 @@ static bool parse_options(int argc, char **argv, options *o) {
         const bool value = i + 1 < argc;
         if (!strcmp(argv[i], "--print")) {
             o->print = true;
+        } else if (!strcmp(argv[i], "--tight")) {
+            o->tight = true;
         } else if (!strcmp(argv[i], "--backend") && value) {
             o->backend = argv[++i];
         } else if (!strcmp(argv[i], "--cases") && value) {
@@ -122,7 +130,7 @@ int main(int argc, char **argv) {
     vyre_diag diag = {0};
     if (!parse_options(argc, argv, &o)) {
         fprintf(stderr, "usage: vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--cases DIR] "
-                        "[--print]\n");
+                        "[--tight] [--print]\n");
         return 2;
     }
     if (differ_init(&d, o.backend, &diag) != VYRE_OK) {

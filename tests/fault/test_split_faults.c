@@ -102,10 +102,10 @@ static void check_error(const attempt *t, const char *op, uint32_t n, const char
 }
 
 /* The n-th call of an entry fails; false when the dispatch no longer reaches it. */
-static bool fails(const vyre_program *p, const char *op, uint32_t n, const char *mode,
-                  vyre_path path, bool in_place, uint32_t segments) {
+static bool fails(const char *inner, const vyre_program *p, const char *op, uint32_t n,
+                  const char *mode, vyre_path path, bool in_place, uint32_t segments) {
     char uri[80];
-    snprintf(uri, sizeof uri, "fault://ref-split?op=%s&n=%u&mode=%s", op, n, mode);
+    snprintf(uri, sizeof uri, "fault://%s?op=%s&n=%u&mode=%s", inner, op, n, mode);
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
     vyre_device *device = NULL;
@@ -129,7 +129,7 @@ static bool fails(const vyre_program *p, const char *op, uint32_t n, const char 
     return t.status != VYRE_OK;
 }
 
-static void fail_everywhere(vyre_path path, bool in_place) {
+static void fail_everywhere(const char *inner, vyre_path path, bool in_place) {
     static const struct {
         const char *op;
         uint32_t least; /* calls that a run must at least have made */
@@ -141,7 +141,7 @@ static void fail_everywhere(vyre_path path, bool in_place) {
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
             uint32_t n = 1;
-            while (fails(p, entries[e].op, n, modes[m], path, in_place, segments)) {
+            while (fails(inner, p, entries[e].op, n, modes[m], path, in_place, segments)) {
                 n++;
             }
             CHECK(n > entries[e].least);
@@ -151,15 +151,32 @@ static void fail_everywhere(vyre_path path, bool in_place) {
 }
 
 TEST(every_entry_fails_on_the_host_path) {
-    fail_everywhere(VYRE_PATH_HOST, false);
+    fail_everywhere("ref-split", VYRE_PATH_HOST, false);
 }
 
 TEST(every_entry_fails_on_the_resident_path) {
-    fail_everywhere(VYRE_PATH_RESIDENT, false);
+    fail_everywhere("ref-split", VYRE_PATH_RESIDENT, false);
 }
 
 TEST(every_entry_fails_in_place) {
-    fail_everywhere(VYRE_PATH_HOST, true);
+    fail_everywhere("ref-split", VYRE_PATH_HOST, true);
+}
+
+/* Buffers so small that the program is split a second time, for more of them. */
+static const char small[] = "ref-split://max_buffer=16";
+
+TEST(every_entry_fails_where_the_carry_is_spread) {
+    vyre_program *p = run_parse(text);
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_device_open(NULL, small, NULL, &device, NULL), NULL);
+    attempt t = try_dispatch(device, p, VYRE_PATH_HOST, false);
+    CHECK_STATUS(t.status, VYRE_OK, &t.diag);
+    check_slots(&t, false);
+    CHECK(t.report.stats.carry_buffers >= 4);
+    vyre_device_close(device);
+    vyre_program_release(p);
+    fail_everywhere(small, VYRE_PATH_HOST, false);
+    fail_everywhere(small, VYRE_PATH_RESIDENT, false);
 }
 
 TEST(a_device_opened_anew_works_again) {
@@ -177,6 +194,7 @@ TEST(a_device_opened_anew_works_again) {
 }
 
 typedef struct job {
+    const char *device;
     const vyre_program *program;
     vyre_path path;
 } job;
@@ -184,7 +202,7 @@ typedef struct job {
 static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
     const job *j = user;
     vyre_device *device = NULL;
-    vyre_status status = vyre_device_open(NULL, "ref-split", a, &device, NULL);
+    vyre_status status = vyre_device_open(NULL, j->device, a, &device, NULL);
     if (status != VYRE_OK) {
         return status;
     }
@@ -197,8 +215,9 @@ static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
 
 TEST(every_allocation_fails) {
     job j = {.program = run_parse(text)};
-    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
-        j.path = (vyre_path)path;
+    for (int i = 0; i < 4; i++) {
+        j.device = i / 2 ? small : "ref-split";
+        j.path = i % 2 ? VYRE_PATH_RESIDENT : VYRE_PATH_HOST;
         CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     }
     vyre_program_release((vyre_program *)(uintptr_t)j.program);

@@ -9,6 +9,7 @@
 
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt;
+    cli_number lane_words;
     const char *folder;
 } split_options;
 
@@ -21,6 +22,8 @@ static const cli_option options[] = {
     {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"lane-words", CLI_NUMBER, 0, false, AT(lane_words), "N",
+     "keep at most N words of each lane in one buffer"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -115,7 +118,9 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     }
     vyre_diag diag = {0};
     vyre_module *module = NULL;
-    vyre_split_options how = {.keep_barriers = o->no_opt};
+    uint64_t words = o->lane_words.value;
+    vyre_split_options how = {.keep_barriers = o->no_opt,
+                              .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
     if (status != VYRE_OK) {
