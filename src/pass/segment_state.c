@@ -194,7 +194,8 @@ static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint3
         buffers[w] = vyre_chunk_of(m->module, x->by_group, word);
         uint32_t left = vyre_chunk_end(m->module, x->by_group, buffers[w]) - word;
         uint32_t whole = (uint32_t)vyre_ceil_div(left, x->per);
-        length = whole < length ? whole : length;
+        length = VYRE_MUTANT(chunk_first_word, whole < length, w == 0 && whole < length) ? whole
+                                                                                         : length;
     }
     return length;
 }
@@ -230,8 +231,9 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
         (void)vyre_segment_here(m); /* bind it outside the loop */
     }
     vyre_expr from = !x->by_group ? u32(m, first)
-                     : first > 0  ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
-                                  : x->from;
+                     : VYRE_MUTANT(chunk_group_begin, first, 0) > 0
+                         ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
+                         : x->from;
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, end), x->step);
     vyre_expr at = vyre_build_var(m->b, i);
     vyre_expr behind = first > 0 ? op2(m, VYRE_EXPR_SUB, at, u32(m, first)) : at;

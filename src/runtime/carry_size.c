@@ -168,7 +168,8 @@ static bool fits(const vyre_carry_need *need) {
 vyre_status vyre_carry_check(const vyre_carry_need *need, vyre_split_options *how, bool *out_fits,
                              vyre_diag *diag) {
     vyre_status status = check_sizes(need, diag);
-    *out_fits = status == VYRE_OK && fits(need);
+    *out_fits = status == VYRE_OK &&
+                VYRE_MUTANT(carry_always_spread, fits(need), how->lane_words == 0 && fits(need));
     if (status != VYRE_OK || *out_fits) {
         return status;
     }

@@ -221,7 +221,8 @@ static vyre_status zero_carry(vyre_schedule *s, vyre_trace *trace, vyre_diag *di
     bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
     vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
     uint32_t buffers = vyre_module_get(s->module)->buffer_count;
-    for (uint32_t i = 0; i < buffers && dirty && status == VYRE_OK; i++) {
+    uint32_t zeroed = VYRE_MUTANT(carry_first_zeroed, buffers, buffers > 0);
+    for (uint32_t i = 0; i < zeroed && dirty && status == VYRE_OK; i++) {
         status = vyre_call_zero(&call, s->own[i].memory, 0, s->own[i].bytes, diag);
     }
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES && dirty && status == VYRE_OK; i++) {

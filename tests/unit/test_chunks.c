@@ -91,8 +91,9 @@ TEST(too_many_buffers_are_refused) {
                   "  a[global_id.x] = 1; grid_sync; o[0] = a[1]; }");
     vyre_module *m = NULL;
     vyre_diag diag = {0};
-    CHECK_STATUS(vyre_split(p, &(vyre_split_options){.keep_barriers = true, .lane_words = 1}, NULL, &m, &diag), VYRE_LIMIT,
-                 &diag);
+    CHECK_STATUS(vyre_split(p, &(vyre_split_options){.keep_barriers = true, .lane_words = 1}, NULL,
+                            &m, &diag),
+                 VYRE_LIMIT, &diag);
     CHECK_HAS(diag.message, "1030 words of a lane");
     run_result r = run_program("ref-split://max_buffer=8", p, NULL, 0,
                                &(vyre_dispatch_options){.no_optimize = true});
@@ -120,6 +121,29 @@ TEST(buffers_of_any_size_give_the_same_bytes) {
     }
     CHECK_EQ(last, 1);
     run_finish(&want);
+    vyre_program_release(p);
+}
+
+/* A lane that ended in one pass lives in the next: all buffers begin as zeros. */
+TEST(passes_do_not_see_each_other) {
+    vyre_program *p = run_parse(
+        "program p workgroup(2) elements(4) { inout v : u32[4]; private a : u32[3]; private n : "
+        "u32[2];\n"
+        "  let i = global_id.x; let x = v[i]; a[i % 3] = x + 1; n[1] = x * 2;\n"
+        "  if (x == 0) { v[i] = 1; exit; } grid_sync;\n"
+        "  if (v[i] < 90) { v[i] = v[i] + a[0] + a[1] + a[2] + n[1] + v[i] % 5; } grid_sync;\n"
+        "  if (v[i] > 80) { v[i] = 80 + i; } }");
+    static const uint32_t words[4] = {0, 3, 0, 5};
+    vyre_input in = {words, sizeof words};
+    const vyre_dispatch_options options = {
+        .has_iterations = true, .iterations = 6, .no_optimize = true};
+    run_result want = run_program("ref", p, &in, 1, &options);
+    run_result got = run_program("ref-split://max_buffer=16", p, &in, 1, &options);
+    CHECK(run_same(&want, &got));
+    CHECK(run_word(&want, 0, 0) != 1); /* it went on */
+    CHECK(got.report.stats.carry_buffers >= 6);
+    run_finish(&want);
+    run_finish(&got);
     vyre_program_release(p);
 }
 
