@@ -11,17 +11,16 @@ typedef unsigned long long ull;
  * lanes that end. */
 static const char mixed[] =
     "program p workgroup(4) elements(8) { out o : u32[8]; out q : u64[8]; scratch s : u32[8];\n"
-    "  private a : u32[5]; private b : u64[3]; workgroup w : u32[6]; workgroup v : u64[3];\n"
-    "  let i = global_id.x; let l = local_id.x; let x = i * 3 + s[i]; let y = u64(i) * "
-    "5000000000ul;\n"
-    "  y = y + u64(s[i]);\n"
-    "  for (k in 0 .. 5) { a[k] = i * 10 + k; } for (k in 0 .. 3) { b[k] = y + u64(k); }\n"
-    "  w[l] = x; if (l < 2) { w[l + 4] = x + 100; } if (l < 3) { v[l] = y + 7ul; }\n"
+    "  private a : u32[6]; private b : u64[5]; workgroup w : u32[5]; workgroup v : u64[5];\n"
+    "  let i = global_id.x; let l = local_id.x; let x = i * 3 + s[i];\n"
+    "  let y = u64(i) * 5000000000ul; y = y + u64(s[i]);\n"
+    "  for (k in 0 .. 6) { a[k] = i * 10 + k; } for (k in 0 .. 5) { b[k] = y + u64(k); }\n"
+    "  w[l] = x; v[l] = y + 7ul; if (l == 2) { w[4] = x + 100; v[4] = y + 9ul; }\n"
     "  s[i] = x; grid_sync; x += s[(i + 1) % 8]; if (i == 6) { exit; } grid_sync;\n"
-    "  a[4] += x; b[2] += y; grid_sync;\n"
-    "  let t = 0; for (k in 0 .. 5) { t = t * 7 + a[k]; }\n"
-    "  let n = 0; for (k in 0 .. 6) { n = n * 3 + w[k]; }\n"
-    "  let u = 0ul; for (k in 0 .. 3) { u = u * 11ul + b[k] + v[k]; }\n"
+    "  a[5] += x; b[4] += y; grid_sync;\n"
+    "  let t = 0; for (k in 0 .. 6) { t = t * 7 + a[k]; }\n"
+    "  let n = 0; for (k in 0 .. 5) { n = n * 3 + w[k]; }\n"
+    "  let u = 0ul; for (k in 0 .. 5) { u = u * 11ul + b[k] + v[k]; }\n"
     "  o[i] = t + n + x; q[i] = u + y; }";
 
 static vyre_module *split(const vyre_program *p, uint32_t lane_words, uint32_t group_words) {
@@ -61,10 +60,10 @@ TEST(every_word_has_one_buffer) {
     const vyre_module_view *v = vyre_module_get(plain);
     CHECK_EQ(v->buffer_count, 1);
     CHECK_STR(v->buffers[0].name, "_lane");
-    CHECK(v->lane_words >= 14);
-    CHECK_EQ(v->group_words, 12);
+    CHECK(v->lane_words >= 17);
+    CHECK_EQ(v->group_words, 15);
     for (uint32_t lane = 0; lane <= v->lane_words + 1; lane++) {
-        for (uint32_t group = 0; group <= 13; group++) {
+        for (uint32_t group = 0; group <= 16; group++) {
             vyre_module *m = split(p, lane, group);
             const vyre_module_view *spread = vyre_module_get(m);
             check_layout(spread, lane, group);
@@ -74,7 +73,7 @@ TEST(every_word_has_one_buffer) {
             vyre_module_release(m);
         }
     }
-    vyre_module *m = split(p, 5, 7);
+    vyre_module *m = split(p, 5, 8);
     v = vyre_module_get(m);
     CHECK_EQ(v->buffer_count, (v->lane_words + 4) / 5 + 2);
     CHECK_STR(v->buffers[1].name, "_lane2");
@@ -109,7 +108,7 @@ TEST(buffers_of_any_size_give_the_same_bytes) {
     run_result want = run_program("ref", p, NULL, 0, NULL);
     uint32_t last = UINT32_MAX;
     CHECK_STATUS(want.status, VYRE_OK, &want.diag);
-    for (uint32_t bytes = 64; bytes <= 800; bytes += 4) { /* q has 64 */
+    for (uint32_t bytes = 64; bytes <= 1200; bytes += 4) { /* q has 64 */
         char uri[64];
         snprintf(uri, sizeof uri, "ref-split://max_buffer=%u", bytes);
         run_result got = run_program(uri, p, NULL, 0, &keep);
@@ -198,13 +197,13 @@ TEST(what_does_not_fit_is_named) {
         {"ref-split://memory=500",
          VYRE_OUT_OF_MEMORY,
          {"grid barriers of p needs", "which has 500",
-          "b 24 bytes for each of 8 lanes, a 20 bytes"}},
+          "b 40 bytes for each of 8 lanes, a 24 bytes"}},
         {"ref-split://memory=100000&max_buffer=60",
          VYRE_LIMIT,
          {"q needs 64 bytes", "at most 60", ""}},
         {"fault://ref-split?op=allocate&n=5&mode=always",
          VYRE_OUT_OF_MEMORY,
-         {"grid barriers of p needs", "not so much memory", "b 24 bytes for each of 8 lanes"}},
+         {"grid barriers of p needs", "not so much memory", "b 40 bytes for each of 8 lanes"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run_result r = run_program(cases[i].uri, p, NULL, 0, NULL);
