@@ -1,5 +1,5 @@
-/* Splitting: a program with grid barriers as barrier-free segments, a schedule, and the state that
- * is carried between them. Needs no device.
+/* Splitting: a program with barriers as barrier-free segments, a schedule, and the state that is
+ * carried between them. Needs no device.
  *
  * Every segment is an ordinary, valid program without grid barriers. Its buffers have the names
  * they have in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
@@ -25,7 +25,15 @@
  *       if the step has a collective, do it
  *       if the step flips: exchange _grid and _next
  *       tick = tick + 1
- */
+ *
+ * At workgroup scope the same is done for one workgroup at its own barriers, for devices that run
+ * the lanes of a group one after the other. The module then says how one group runs, and its
+ * segments have no barriers at all. A segment is launched as a grid of one group; which group of
+ * which grid it stands for it learns from the params _group_x, _group_y, _group_z (its number) and
+ * _groups_x, _groups_y, _groups_z (how many there are). "The grid" above is the group, _lanes the
+ * lanes of the group. Workgroup memory is a buffer of the same name, zero when the group begins,
+ * which stays where it is. A lane that traps counts as ended: who runs the segments notes the trap
+ * and goes on. */
 #ifndef VYRE_SPLIT_H
 #define VYRE_SPLIT_H
 
@@ -43,7 +51,7 @@ typedef struct vyre_step {
     uint32_t segment; /* or VYRE_NONE: nothing to launch */
     uint8_t kind;     /* vyre_step_kind */
     bool flips;
-    bool sync; /* a grid barrier of the source lies behind this step */
+    bool sync; /* a barrier of the source lies behind this step */
     bool asks; /* NEXT: the segment tells by the control word whether a lane is alive */
     uint32_t next, otherwise;
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
@@ -89,8 +97,15 @@ typedef struct vyre_removed_barrier {
     bool weakened; /* only workgroup memory is: it became a workgroup barrier */
 } vyre_removed_barrier;
 
+/* Which barriers a program is cut at. */
+typedef enum vyre_split_scope {
+    VYRE_SPLIT_SCOPE_GRID = 0,
+    VYRE_SPLIT_SCOPE_WORKGROUP /* of a program that does not wait for its grid */
+} vyre_split_scope;
+
 typedef struct vyre_module_view {
     const vyre_program *source; /* what was split, calls inlined */
+    vyre_split_scope scope;
     const vyre_program *const *segments;
     uint32_t segment_count;
     const vyre_step *steps;
@@ -103,7 +118,7 @@ typedef struct vyre_module_view {
     uint32_t buffer_count;
     uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
     uint32_t group_value_words; /* values of a group */
-    uint32_t sync_points;       /* grid barriers of the source that remain */
+    uint32_t sync_points;       /* barriers of the source that remain */
     const vyre_removed_barrier *removed;
     uint32_t removed_count;
 } vyre_module_view;
@@ -120,15 +135,16 @@ VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 enum { VYRE_CARRY_BUFFERS = 1024 };
 
 typedef struct vyre_split_options {
+    vyre_split_scope scope;
     bool keep_barriers; /* remove and weaken none */
     /* Most slots of a lane, and words of workgroup memory of a group, in one buffer; 0: all. With
      * one of them not 0, lanes and groups have buffers of their own. */
     uint32_t lane_words, group_words;
 } vyre_split_options;
 
-/* Splits a valid program. A program without grid barriers gives one segment. VYRE_LIMIT: more than
- * VYRE_CARRY_BUFFERS buffers would be needed. The schedule and the carries do not depend on how
- * words are spread over buffers. */
+/* Splits a valid program. A program without barriers of the scope gives one segment. VYRE_LIMIT:
+ * more than VYRE_CARRY_BUFFERS buffers would be needed. The schedule and the carries do not depend
+ * on how words are spread over buffers. */
 VYRE_API vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                                 const vyre_allocator *allocator, vyre_module **out_module,
                                 vyre_diag *diag);

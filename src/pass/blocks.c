@@ -61,7 +61,7 @@ static bool find_lifted(maker *m) {
                 ok = vyre_vec_push(m->a, &around, s);
             } else if (scope == VYRE_SCOPE_END) {
                 around.count--;
-            } else if (round == 0 && vyre_waits_for_grid(n->op)) {
+            } else if (round == 0 && vyre_waits_for(m->out->scope, n->op)) {
                 lift(m, around.data, around.count, VYRE_NONE);
             } else if (round == 1 && (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) &&
                        m->lifted[n->match]) {
@@ -210,7 +210,7 @@ static void walk(maker *m) {
         vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool leaves =
             (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && m->lifted[n->match];
-        if (vyre_waits_for_grid(n->op)) {
+        if (vyre_waits_for(m->out->scope, n->op)) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
@@ -305,7 +305,7 @@ static uint32_t skip_empty(const vyre_blocks *out, uint32_t to) {
 
 /* A collective is done between its two blocks: nothing moves across it. */
 static bool has_collective(const maker *m, const vyre_block *b) {
-    return b->sync != VYRE_NONE && m->p->stmts[b->sync].op != VYRE_STMT_GRID_SYNC;
+    return b->sync != VYRE_NONE && vyre_is_collective(m->p->stmts[b->sync].op);
 }
 
 /* Takes over the exit of the block behind, if that is all it has. */
@@ -518,12 +518,12 @@ static void make(maker *m) {
 }
 
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             bool keep_barriers, const vyre_allocator *a) {
-    *blocks = (vyre_blocks){.stmt_count = program->stmt_count};
+                             vyre_split_scope scope, bool keep_barriers, const vyre_allocator *a) {
+    *blocks = (vyre_blocks){.scope = scope, .stmt_count = program->stmt_count};
     maker m = {.p = program,
                .a = a,
                .out = blocks,
-               .keep_barriers = keep_barriers,
+               .keep_barriers = keep_barriers || scope != VYRE_SPLIT_SCOPE_GRID,
                .set_words = (program->decl_count + 63) / 64};
     m.lifted = vyre_alloc_zeroed(a, program->stmt_count, sizeof *m.lifted);
     m.written = vyre_alloc_zeroed(a, program->decl_count, sizeof *m.written);

@@ -1,6 +1,7 @@
-/* The uniform control flow of a program at the level of grid barriers.
+/* The uniform control flow of a program at the level of its barriers: those of the grid, or those
+ * of a workgroup.
  *
- * Everything that holds no grid barrier stays as it is: a range of statements. Constructs that hold
+ * Everything that holds no such barrier stays as it is: a range of statements. Constructs that hold
  * one are lifted: their conditions become branches between blocks. Each statement is in exactly one
  * block; nothing is replicated or peeled (a branch condition may be evaluated at the end of several
  * blocks). */
@@ -8,7 +9,7 @@
 #define VYRE_SRC_PASS_BLOCKS_H
 
 #include "base/alloc.h"
-#include "vyre/ir.h"
+#include "vyre/split.h"
 
 typedef enum vyre_item_kind {
     VYRE_ITEM_RANGE,    /* statements [begin, end), complete constructs */
@@ -30,7 +31,7 @@ typedef struct vyre_block {
     uint8_t exit;         /* vyre_exit_kind */
     vyre_stmt condition;  /* BRANCH: the IF, WHILE or FOR */
     uint32_t next, otherwise;
-    vyre_stmt sync; /* a grid barrier or collective behind the block, or VYRE_NONE */
+    vyre_stmt sync; /* a barrier or collective behind the block, or VYRE_NONE */
     uint32_t preds; /* number of edges that lead here, the start counts as one */
     uint32_t depth; /* lifted loops around it */
 } vyre_block;
@@ -42,6 +43,7 @@ typedef struct vyre_dropped_sync {
 } vyre_dropped_sync;
 
 typedef struct vyre_blocks {
+    vyre_split_scope scope;
     VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
     VYRE_VEC(vyre_item) items;
     VYRE_VEC(vyre_dropped_sync) dropped;
@@ -56,10 +58,19 @@ static inline bool vyre_waits_for_grid(uint8_t op) {
            op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST;
 }
 
+/* Whether all lanes of the scope do. */
+static inline bool vyre_waits_for(vyre_split_scope scope, uint8_t op) {
+    return vyre_waits_for_grid(op) ||
+           (scope == VYRE_SPLIT_SCOPE_WORKGROUP && op == VYRE_STMT_BARRIER);
+}
+static inline bool vyre_is_collective(uint8_t op) {
+    return vyre_waits_for_grid(op) && op != VYRE_STMT_GRID_SYNC;
+}
+
 /* The program has no calls. Unless keep_barriers, barriers between blocks that do not conflict are
  * dropped. */
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             bool keep_barriers, const vyre_allocator *a);
+                             vyre_split_scope scope, bool keep_barriers, const vyre_allocator *a);
 void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a);
 
 #endif

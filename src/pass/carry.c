@@ -52,8 +52,12 @@ static void set(analyst *an, uint32_t block, uint32_t entity, bool always) {
     (void)vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES | VYRE_MODIFIES | kills);
 }
 
-static bool is_local_memory(const vyre_program_view *p, vyre_decl decl) {
-    return p->decls[decl].role == VYRE_PRIVATE || p->decls[decl].role == VYRE_WORKGROUP;
+/* Memory that a launch does not leave behind. */
+static bool is_local_memory(const analyst *an, vyre_decl decl) {
+    uint8_t role = an->p->decls[decl].role;
+    return role == VYRE_PRIVATE ||
+           (role == VYRE_WORKGROUP &&
+            VYRE_MUTANT(carry_group_memory, an->blocks->scope == VYRE_SPLIT_SCOPE_GRID, true));
 }
 
 static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr end) {
@@ -61,7 +65,7 @@ static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr en
         const vyre_expr_node *n = &an->p->exprs[e];
         if (n->op == VYRE_EXPR_VAR) {
             use(an, block, n->ref);
-        } else if (n->op == VYRE_EXPR_LOAD && is_local_memory(an->p, n->ref)) {
+        } else if (n->op == VYRE_EXPR_LOAD && is_local_memory(an, n->ref)) {
             use(an, block, vyre_entity_of_decl(an->plan, n->ref));
         }
     }
@@ -90,7 +94,7 @@ static vyre_shape_kind shape_of_value(analyst *an, vyre_stmt s) {
 }
 
 static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads, bool writes) {
-    if (decl == VYRE_NONE || !is_local_memory(an->p, decl)) {
+    if (decl == VYRE_NONE || !is_local_memory(an, decl)) {
         return;
     }
     uint32_t entity = vyre_entity_of_decl(an->plan, decl);
@@ -387,10 +391,11 @@ static bool choose_recipes(analyst *an) {
     return ok && !an->found.failed;
 }
 
-static vyre_carry_kind kind_of(vyre_shape_kind shape) {
-    return shape == VYRE_SHAPE_GRID    ? VYRE_CARRY_GRID
-           : shape == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
-                                       : VYRE_CARRY_LANE;
+static vyre_carry_kind kind_of(vyre_shape_kind shape, vyre_split_scope scope) {
+    bool once = shape == VYRE_SHAPE_GRID ||
+                (shape == VYRE_SHAPE_GROUP &&
+                 VYRE_MUTANT(carry_once_for_all, scope != VYRE_SPLIT_SCOPE_GRID, true));
+    return once ? VYRE_CARRY_GRID : shape == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP : VYRE_CARRY_LANE;
 }
 
 static bool place_values(analyst *an) {
@@ -403,7 +408,7 @@ static bool place_values(analyst *an) {
         }
         entity->carried = is_carried(an, e);
         if (entity->carried) {
-            entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e]);
+            entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e], an->blocks->scope);
             entity->words = vyre_type_size((vyre_type)entity->type) / 4;
         }
     }
@@ -417,7 +422,7 @@ static void place_memory(analyst *an) {
         vyre_entity *entity = &plan->entities[vyre_entity_of_decl(plan, d)];
         const vyre_decl_node *node = &an->p->decls[d];
         entity->type = (uint8_t)vyre_type_widened((vyre_type)node->type);
-        if (!is_local_memory(an->p, d)) {
+        if (!is_local_memory(an, d)) {
             continue;
         }
         uint64_t count = 0;
@@ -435,7 +440,8 @@ static void place_memory(analyst *an) {
     }
 }
 
-/* Lanes that end must be remembered if anything is launched after. */
+/* Lanes that end must be remembered if anything is launched after. A trap ends the whole dispatch
+ * at the next grid barrier, but not the other lanes of a group. */
 static void place_ended(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     plan->ended_slot = VYRE_NONE;
@@ -444,7 +450,10 @@ static void place_ended(analyst *an) {
         several |= an->blocks->list.data[b].preds > 0;
     }
     several |= an->blocks->list.data[0].exit != VYRE_EXIT_END;
-    if (several && an->p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1) {
+    uint64_t kinds = an->p->stats.stmt_kinds;
+    bool ends = kinds >> VYRE_STMT_EXIT & 1;
+    bool traps = kinds >> VYRE_STMT_TRAP & 1 && an->blocks->scope != VYRE_SPLIT_SCOPE_GRID;
+    if (several && (ends || traps)) {
         plan->ended_slot = plan->lane_words++;
     }
 }

@@ -37,7 +37,7 @@ static void lay_out(vyre_module *m, uint32_t lane_most, uint32_t group_most, boo
         uint32_t left = v->group_words - at;
         m->buffers[buffer].group_first = at;
         m->buffers[buffer].group_words = left < group_most ? left : group_most;
-        name_buffer(m, buffer, m->names.group, number);
+        name_buffer(m, buffer, m->names.group_memory, number);
     }
 }
 

@@ -44,6 +44,10 @@ void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_b
     }
 }
 
+const char *vyre_explain_scope(const vyre_module_view *view) {
+    return view->scope == VYRE_SPLIT_SCOPE_GRID ? "grid" : "workgroup";
+}
+
 bool vyre_explain_write(void *text, const char *bytes, size_t length) {
     vyre_text_append(text, bytes, length);
     return !((vyre_text *)text)->failed;
@@ -61,7 +65,8 @@ void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vy
 
 const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step) {
     uint8_t op = step->collective == VYRE_NONE
-                     ? (uint8_t)VYRE_STMT_GRID_SYNC
+                     ? (uint8_t)(module->view.scope == VYRE_SPLIT_SCOPE_GRID ? VYRE_STMT_GRID_SYNC
+                                                                             : VYRE_STMT_BARRIER)
                      : vyre_program_get(module->source)->stmts[step->collective].op;
     return vyre_stmt_info_of((vyre_stmt_op)op)->spelling;
 }
@@ -124,9 +129,9 @@ static const char *plural(uint32_t count) {
 
 static void title(vyre_text *text, const vyre_module_view *v) {
     vyre_text_printf(
-        text, "%s: %" PRIu32 " step%s, %" PRIu32 " segment%s, %" PRIu32 " grid barrier%s\n",
+        text, "%s: %" PRIu32 " step%s, %" PRIu32 " segment%s, %" PRIu32 " %s barrier%s\n",
         vyre_program_get(v->source)->name, v->step_count, plural(v->step_count), v->segment_count,
-        plural(v->segment_count), v->sync_points, plural(v->sync_points));
+        plural(v->segment_count), v->sync_points, vyre_explain_scope(v), plural(v->sync_points));
 }
 
 static const char *segment_name(const vyre_module_view *v, const vyre_step *step) {
@@ -173,15 +178,19 @@ void vyre_explain_text(vyre_text *text, const vyre_module *module) {
 
 enum { NAME_COLUMN = 20, WHERE_COLUMN = 30 };
 
-static void bytes(vyre_text *text, const uint64_t by_owner[3]) {
-    vyre_text_printf(
-        text, "%" PRIu64 " bytes per lane, %" PRIu64 " per group, %" PRIu64 " for the grid",
-        by_owner[VYRE_OWNER_LANE], by_owner[VYRE_OWNER_GROUP], by_owner[VYRE_OWNER_GRID]);
+static void bytes(vyre_text *text, const vyre_module_view *v, const uint64_t by_owner[3]) {
+    vyre_text_printf(text, "%" PRIu64 " bytes per lane", by_owner[VYRE_OWNER_LANE]);
+    if (v->scope == VYRE_SPLIT_SCOPE_GRID) {
+        vyre_text_printf(text, ", %" PRIu64 " per group", by_owner[VYRE_OWNER_GROUP]);
+    }
+    vyre_text_printf(text, ", %" PRIu64 " for the %s", by_owner[VYRE_OWNER_GRID],
+                     vyre_explain_scope(v));
 }
 
-static void carried(vyre_text *text, const vyre_carry *carry) {
+static void carried(vyre_text *text, const vyre_module_view *v, const vyre_carry *carry) {
+    bool of_group = carry->kind == VYRE_CARRY_GRID && v->scope != VYRE_SPLIT_SCOPE_GRID;
     vyre_text_printf(text, "    %-*s %-*s", NAME_COLUMN, carry->name, WHERE_COLUMN,
-                     vyre_carry_kind_where(carry->kind));
+                     vyre_carry_kind_where(of_group ? VYRE_CARRY_GROUP : carry->kind));
     if (carry->words) {
         vyre_text_printf(text, " %6" PRIu64 " bytes, word %" PRIu32, UINT64_C(4) * carry->words,
                          carry->slot);
@@ -218,12 +227,12 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        carried(text, &v->carries[live[i]]);
+        carried(text, v, &v->carries[live[i]]);
     }
     uint64_t by_owner[3];
     vyre_explain_bytes(module, number, by_owner);
     vyre_text_puts(text, "    in total ");
-    bytes(text, by_owner);
+    bytes(text, v, by_owner);
     vyre_text_puts(text, "\n");
 }
 
@@ -306,7 +315,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words; /* _grid and _next */
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
-    bytes(text, reserved);
+    bytes(text, v, reserved);
     vyre_text_puts(text, "\n");
     buffers(text, v);
     for (uint32_t i = 0; i < v->step_count; i++) {

@@ -16,6 +16,8 @@ void vyre_explain_svg(vyre_text *text, const vyre_module *module);
 /* "lane", "grid", ...: a word for programs; "once for the grid", ...: for people. */
 const char *vyre_carry_kind_name(vyre_carry_kind kind);
 const char *vyre_carry_kind_where(vyre_carry_kind kind);
+/* Whose barriers the module is cut at: "grid" or "workgroup". */
+const char *vyre_explain_scope(const vyre_module_view *view);
 /* Whom a carry's words are for. */
 typedef enum vyre_carry_owner {
     VYRE_OWNER_LANE,

@@ -121,6 +121,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_begin_object(w);
     number(w, "schema", 1);
     string(w, "program", vyre_program_get(v->source)->name);
+    string(w, "scope", vyre_explain_scope(v));
     number(w, "sync_points", v->sync_points);
     number(w, "lane_words", v->lane_words);
     number(w, "group_words", v->group_words);

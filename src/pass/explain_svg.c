@@ -462,10 +462,10 @@ static void head(canvas *c) {
     vyre_text_printf(fresh(c), "%s", vyre_program_get(c->v->source)->name);
     put_buffer(c, c->left, 26, "title", COLUMNS / 2);
     vyre_text_printf(fresh(c),
-                     "%" PRIu32 " steps, %" PRIu32 " segments, %" PRIu32 " grid barriers, %" PRIu64
+                     "%" PRIu32 " steps, %" PRIu32 " segments, %" PRIu32 " %s barriers, %" PRIu64
                      " bytes per lane",
                      c->v->step_count, c->v->segment_count, c->v->sync_points,
-                     UINT64_C(4) * c->v->lane_words);
+                     vyre_explain_scope(c->v), UINT64_C(4) * c->v->lane_words);
     put_buffer(c, c->left, 46, "note", COLUMNS);
 }
 

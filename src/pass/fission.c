@@ -1,4 +1,4 @@
-/* Fission at grid scope: a program with grid barriers becomes a module.
+/* Fission: a program with barriers becomes a module.
  *
  *     inline calls -> lower pending copies -> blocks -> what is alive and where ->
  * a segment per block
@@ -51,11 +51,17 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},   {names->group, "group"}, {names->grid, "grid"},
-                 {names->lanes, "lanes"}, {names->next, "next"},   {names->tick, "tick"},
+    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->grid, "grid"},
+                 {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
                  {names->at, "at"},       {names->rank, "rank"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        (void)snprintf(names->group[axis], VYRE_MODULE_NAME, "%sgroup_%c", names->prefix,
+                       "xyz"[axis]);
+        (void)snprintf(names->groups[axis], VYRE_MODULE_NAME, "%sgroups_%c", names->prefix,
+                       "xyz"[axis]);
     }
 }
 
@@ -110,8 +116,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
         step->sync = block->sync != VYRE_NONE;
         step->collective = VYRE_NONE;
-        if (step->sync &&
-            vyre_program_get(m->source)->stmts[block->sync].op != VYRE_STMT_GRID_SYNC) {
+        if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
             step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
         }
@@ -293,7 +298,8 @@ static vyre_status split_inlined(vyre_program *source, const vyre_split_options 
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    vyre_status status = vyre_blocks_init(&blocks, p, options && options->keep_barriers, a);
+    m->view.scope = options->scope;
+    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, options->keep_barriers, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -316,11 +322,19 @@ static vyre_status split_inlined(vyre_program *source, const vyre_split_options 
 
 vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
+    static const vyre_split_options defaults;
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_program *inlined = NULL, *ready = NULL;
+    options = options ? options : &defaults;
+    if (options->scope != VYRE_SPLIT_SCOPE_GRID && vyre_contains_grid_sync(program)) {
+        return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
+                            "split it at grid scope first, then its segments",
+                            "program %s waits for its grid, which is more than a workgroup",
+                            vyre_program_get(program)->name);
+    }
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, &a, &ready, diag);
+        status = vyre_lower_async(inlined, options->scope, &a, &ready, diag);
         vyre_program_release(inlined);
     }
     return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;

@@ -25,6 +25,7 @@ typedef struct pending {
 } pending;
 
 typedef struct plan {
+    vyre_split_scope scope;
     VYRE_VEC(pending) list;
 } plan;
 
@@ -44,7 +45,7 @@ static vyre_status add_pending(plan *to, const vyre_program *program, vyre_stmt 
     if (!constant || count > VYRE_LIMIT_PRIVATE_BYTES || bytes > VYRE_LIMIT_PRIVATE_BYTES) {
         return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_stmt_place(program, begin),
                             "wait for it before the barrier, or copy in smaller pieces",
-                            "the async copy \"%s\" to %s is pending at a grid barrier; splitting "
+                            "the async copy \"%s\" to %s is pending at a barrier; splitting "
                             "carries such copies only to memory of a constant size of at most %d "
                             "bytes",
                             p->stmts[begin].text, d->name, (int)VYRE_LIMIT_PRIVATE_BYTES);
@@ -54,14 +55,15 @@ static vyre_status add_pending(plan *to, const vyre_program *program, vyre_stmt 
 }
 
 /* Whether a launch may end at the statement, so that a copy begun before would be cut off: it waits
- * for the grid, or it leaves a loop around the copy in which lanes do. */
-static bool ends_launch(const vyre_program_view *p, vyre_stmt s, vyre_stmt begin) {
+ * for the scope, or it leaves a loop around the copy in which lanes do. */
+static bool ends_launch(const vyre_program_view *p, vyre_split_scope scope, vyre_stmt s,
+                        vyre_stmt begin) {
     const vyre_stmt_node *n = &p->stmts[s];
     if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
-        return vyre_waits_for_grid(n->op);
+        return vyre_waits_for(scope, n->op);
     }
     for (vyre_stmt in = n->match; in < p->stmts[n->match].match; in++) {
-        if (vyre_waits_for_grid(p->stmts[in].op)) {
+        if (vyre_waits_for(scope, p->stmts[in].op)) {
             return true;
         }
     }
@@ -79,8 +81,9 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
         }
         bool crosses = false;
         for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses = crosses || VYRE_MUTANT(lower_async_no_jumps, ends_launch(p, s, begin),
-                                             vyre_waits_for_grid(p->stmts[s].op));
+            crosses =
+                crosses || VYRE_MUTANT(lower_async_no_jumps, ends_launch(p, to->scope, s, begin),
+                                       vyre_waits_for(to->scope, p->stmts[s].op));
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;
@@ -148,9 +151,9 @@ static bool replace(vyre_each *each, vyre_stmt s) {
     return false;
 }
 
-vyre_status vyre_lower_async(vyre_program *program, const vyre_allocator *a,
+vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
                              vyre_program **out_program, vyre_diag *diag) {
-    plan all = {0};
+    plan all = {.scope = scope};
     vyre_status status = find_pending(&all, program, a, diag);
     if (status == VYRE_OK && all.list.count == 0) {
         *out_program = vyre_program_retain(program);

@@ -12,10 +12,11 @@
 enum { VYRE_MODULE_NAME = 24 };
 typedef struct vyre_module_names {
     char prefix[16]; /* of all of them, and of those that are numbered */
-    char lane[VYRE_MODULE_NAME], group[VYRE_MODULE_NAME];
+    char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
     char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
+    char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
 
 struct vyre_module {

@@ -128,7 +128,7 @@ static void declare_source(maker *m) {
         }
         vyre_role role = (vyre_role)n->role;
         vyre_expr size = VYRE_NONE;
-        if (vyre_role_is_buffer(role)) {
+        if (vyre_role_is_buffer(role) || (role == VYRE_WORKGROUP && is_of_group(m))) {
             bool writes = (m->access[d] & WRITE) != 0;
             role = VYRE_MUTANT(segment_written_in, writes, true) ? VYRE_INOUT : VYRE_IN;
         } else {
@@ -147,11 +147,13 @@ static void declare_source(maker *m) {
 
 /* The block itself */
 
-static vyre_expr fold_consts(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands,
-                             void *user) {
+static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
+    const vyre_expr_node *n = &rw->p->exprs[expr];
+    maker *m = user;
     (void)operands;
-    (void)user;
-    return vyre_rewrite_const(rw, expr);
+    return n->op == VYRE_EXPR_BUILTIN && is_of_group(m)
+               ? vyre_segment_group_id(m, (vyre_builtin)n->sub, n->axis)
+               : vyre_rewrite_const(rw, expr);
 }
 
 static void mark_ended(maker *m) {
@@ -166,7 +168,8 @@ static void copy_stmt(maker *m, vyre_stmt s) {
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
         return; /* the grid is fixed before anything runs */
     }
-    if (n->op == VYRE_STMT_EXIT) {
+    if (n->op == VYRE_STMT_EXIT ||
+        (n->op == VYRE_STMT_TRAP && VYRE_MUTANT(segment_trap_unmarked, is_of_group(m), false))) {
         vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
         mark_ended(m);
     }
@@ -244,7 +247,7 @@ static vyre_expr branch_condition(maker *m) {
 /* A collective happens only if a lane is alive; where lanes may have ended, they say so. */
 static bool asks_for_life(const maker *m) {
     return m->block->sync != VYRE_NONE && m->plan->ended_slot != VYRE_NONE &&
-           m->p->stmts[m->block->sync].op != VYRE_STMT_GRID_SYNC;
+           vyre_is_collective(m->p->stmts[m->block->sync].op);
 }
 
 static void decide(maker *m) {
@@ -394,6 +397,8 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
     m->grid = m->next = m->lanes = m->tick = m->rank = VYRE_NONE;
+    memset(m->group, 0xff, sizeof m->group);
+    memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
     memset(m->owned, 0xff, m->module->buffer_count * sizeof *m->owned);
     m->has_effect = false;
@@ -422,7 +427,8 @@ vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carr
     m->names = &module->names;
     m->module = &module->view;
     m->values = vyre_entity_of_decl(plan, 0);
-    m->rw.replace = fold_consts;
+    m->rw.replace = replace;
+    m->rw.user = m;
     m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
     m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
     m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);

@@ -31,10 +31,28 @@ static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
 
 vyre_expr vyre_segment_here(maker *m) {
     if (m->at == VYRE_NONE) {
-        m->at = vyre_build_let(m->b, m->names->at,
-                               linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE));
+        vyre_expr number = is_of_group(m)
+                               ? linear(m, VYRE_BUILTIN_LOCAL_ID, VYRE_BUILTIN_GROUP_SIZE)
+                               : linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE);
+        m->at = vyre_build_let(m->b, m->names->at, number);
     }
     return vyre_build_var(m->b, m->at);
+}
+
+vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
+    bool one = which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_GLOBAL_ID;
+    one = VYRE_MUTANT(segment_group_counts, one, one || which == VYRE_BUILTIN_NUM_GROUPS);
+    if (!one && which != VYRE_BUILTIN_NUM_GROUPS && which != VYRE_BUILTIN_GLOBAL_SIZE) {
+        return VYRE_NONE;
+    }
+    vyre_expr groups = vyre_build_ref(
+        m->b, one ? vyre_segment_carrier(m, &m->group[axis], VYRE_PARAM, m->names->group[axis])
+                  : vyre_segment_carrier(m, &m->groups[axis], VYRE_PARAM, m->names->groups[axis]));
+    if (which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_NUM_GROUPS) {
+        return groups;
+    }
+    vyre_expr lanes = op2(m, VYRE_EXPR_MUL, groups, u32(m, m->p->workgroup[axis]));
+    return one ? op2(m, VYRE_EXPR_ADD, lanes, id(m, VYRE_BUILTIN_LOCAL_ID, axis)) : lanes;
 }
 
 static vyre_expr lane_count(maker *m) {

@@ -24,12 +24,18 @@ struct vyre_segment_maker {
     bool *bound;              /* per value: its binding is in the block */
     vyre_decl grid, next, lanes, tick, rank;
     vyre_decl *owned; /* per buffer of what lanes and groups own */
-    vyre_var at;      /* linear lane number, once bound */
+    vyre_decl group[3], groups[3];
+    vyre_var at; /* linear lane number, once bound */
     bool has_effect;
     bool flips;
 };
 
 typedef vyre_segment_maker maker;
+
+/* Whether segments are parts of one group, launched as a grid of one. */
+static inline bool is_of_group(const maker *m) {
+    return m->plan->blocks->scope == VYRE_SPLIT_SCOPE_WORKGROUP;
+}
 
 static inline bool has(const vyre_presence *presence, uint32_t flags) {
     return (presence->flags & flags) == flags;
@@ -63,6 +69,8 @@ static inline vyre_expr value_of(maker *m, uint32_t e) {
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name);
 /* Linear number of the lane. */
 vyre_expr vyre_segment_here(maker *m);
+/* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
+vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis);
 /* A lane's own word. */
 vyre_expr vyre_segment_load_own(maker *m, uint32_t slot);
 void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value);

@@ -62,6 +62,16 @@ done
 expect_exit 0 "$VYRE" split "$golden/kinds.vy" --lane-words 2 -o words
 expect_exit 0 "$VYRE" check words/*.vy
 
+# At workgroup scope.
+for format in split: explain:--explain; do
+    stored=$golden/group/$(basename "${format%%:*}") option=${format#*:}
+    expect_exit 0 "$VYRE" split --scope workgroup "$golden/group/tree.vy" ${option:+"$option"}
+    [[ ${1:-} != --update ]] || cp out "$stored"
+    expect_same out "$stored"
+done
+expect_exit 2 "$VYRE" split --scope lane "$golden/plain.vy"
+expect_err 'say grid or workgroup'
+
 # All at once or nothing.
 cp "$golden/plain.vy" plain.vy
 echo kept >file

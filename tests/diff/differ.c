@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/groups.h"
 #include "harness/test.h"
 #include "ir/size.h"
 #include "vyre/check.h"
@@ -27,10 +28,11 @@ const char *differ_carry_name(uint32_t kind) {
 }
 
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
-    *d = (differ){.orders = strncmp(backend, "ref-split", 9) == 0, .most_steps = 4000000};
-    vyre_status status = vyre_device_open(NULL, "ref", NULL, &d->ref, diag);
+    *d = (differ){.orders = strncmp(backend, "ref-", 4) == 0, .most_steps = 4000000};
+    d->registry = groups_registry();
+    vyre_status status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
     if (status == VYRE_OK) {
-        status = vyre_device_open(NULL, backend, NULL, &d->device, diag);
+        status = vyre_device_open(d->registry, backend, NULL, &d->device, diag);
     }
     if (status != VYRE_OK && d->ref) {
         vyre_device_close(d->ref);
@@ -59,6 +61,7 @@ void differ_finish(differ *d) {
         vyre_device_close(d->ref);
         vyre_device_close(d->device);
     }
+    vyre_registry_destroy(d->registry);
 }
 
 static differ_result fail(differ *d, differ_result result, const char *what,

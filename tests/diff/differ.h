@@ -55,6 +55,7 @@ typedef struct differ_facts {
 } differ_facts;
 
 typedef struct differ {
+    vyre_registry *registry; /* with "ref-groups" */
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool tight;                        /* run also where no buffer is larger than it must be */
@@ -71,7 +72,7 @@ typedef struct differ {
     char why[640]; /* what differs */
 } differ;
 
-/* A backend by name; "ref-split", with limits or without, runs in several orders too. */
+/* A backend by name; those of ref run in several orders too. */
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag);
 void differ_finish(differ *d);
 /* Sets facts, and why unless the result is DIFFER_SAME. */

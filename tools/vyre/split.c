@@ -10,7 +10,7 @@
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt;
     cli_number lane_words;
-    const char *folder;
+    const char *folder, *scope;
 } split_options;
 
 #define AT(field) offsetof(split_options, field)
@@ -24,6 +24,9 @@ static const cli_option options[] = {
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
     {"lane-words", CLI_NUMBER, 0, false, AT(lane_words), "N",
      "keep at most N words of each lane in one buffer"},
+    {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
+     "cut at grid barriers (default), or at workgroup barriers, for devices that run the lanes of "
+     "a group one after the other"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -111,6 +114,11 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
                         "choose one of --explain, --dot, --svg, --json, -o",
                         "these options do not go together");
     }
+    bool of_group = o->scope && strcmp(o->scope, "workgroup") == 0;
+    if (o->scope && !of_group && strcmp(o->scope, "grid") != 0) {
+        return cli_fail(cli, VYRE_INVALID_ARGUMENT, "say grid or workgroup",
+                        "--scope %s is not known", o->scope);
+    }
     vyre_program *program = NULL;
     cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
     if (exit != CLI_PENDING) {
@@ -119,7 +127,9 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     vyre_diag diag = {0};
     vyre_module *module = NULL;
     uint64_t words = o->lane_words.value;
-    vyre_split_options how = {.keep_barriers = o->no_opt,
+    vyre_split_options how = {.scope =
+                                  of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
+                              .keep_barriers = o->no_opt,
                               .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
