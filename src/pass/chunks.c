@@ -77,15 +77,15 @@ static uint32_t first_of_groups(const vyre_module_view *v) {
     return first->group_words ? 0 : (uint32_t)vyre_ceil_div(v->lane_words, first->lane_words);
 }
 
-uint32_t vyre_chunk_of(const vyre_module_view *v, bool by_group, uint32_t word) {
+uint32_t vyre_chunk_of(const vyre_module_view *module, bool by_group, uint32_t word) {
     if (!by_group) {
-        return word / v->buffers[0].lane_words;
+        return word / module->buffers[0].lane_words;
     }
-    uint32_t first = first_of_groups(v);
-    return first + word / v->buffers[first].group_words;
+    uint32_t first = first_of_groups(module);
+    return first + word / module->buffers[first].group_words;
 }
 
-uint32_t vyre_chunk_end(const vyre_module_view *v, bool by_group, uint32_t buffer) {
-    const vyre_carry_buffer *in = &v->buffers[buffer];
+uint32_t vyre_chunk_end(const vyre_module_view *module, bool by_group, uint32_t buffer) {
+    const vyre_carry_buffer *in = &module->buffers[buffer];
     return by_group ? in->group_first + in->group_words : in->lane_first + in->lane_words;
 }

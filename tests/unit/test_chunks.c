@@ -426,16 +426,15 @@ TEST(forty_words_of_two_to_the_28_lanes_do_not_wrap) {
 
 TEST(the_largest_grids_and_buffers_that_fit) {
     static const struct {
-        uint32_t groups;
+        uint32_t groups, buffers;
         uint64_t max_buffer;
-        uint32_t buffers;
     } cases[] = {
-        {1, 0, 1},
-        {(1 << 24) - 1, 0, 42},                             /* nearly 2^32 lanes: a slot in each */
-        {1 << 10, UINT64_C(4) * (40 << 18), 2},             /* groups do not fit behind the lanes */
-        {1 << 10, UINT64_C(4) * (40 * 256 + 300) << 10, 1}, /* exactly */
-        {1 << 10, (UINT64_C(4) * (40 * 256 + 300) << 10) - 1, 2}, /* not any more */
-        {1 << 10, UINT64_C(4) << 18, 42}, /* a slot in each, groups in two */
+        {1, 1, 0},
+        {(1 << 24) - 1, 42, 0},                             /* nearly 2^32 lanes: a slot in each */
+        {1 << 10, 2, UINT64_C(4) * (40 << 18)},             /* groups do not fit behind the lanes */
+        {1 << 10, 1, UINT64_C(4) * (40 * 256 + 300) << 10}, /* exactly */
+        {1 << 10, 2, (UINT64_C(4) * (40 * 256 + 300) << 10) - 1}, /* not any more */
+        {1 << 10, 42, UINT64_C(4) << 18}, /* a slot in each, groups in two */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run_result r = run_vast(forty, cases[i].groups, cases[i].max_buffer);
