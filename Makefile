@@ -9,8 +9,9 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 N       ?= 1000000
 SEED    ?= 1
-BACKEND ?= cpu
-TARGET  ?= parser
+BACKEND ?= ref-split
+JOBS    ?= 1
+TARGET  ?= parse
 SECONDS ?= 600
 W       ?=
 JSON    ?=
@@ -33,8 +34,9 @@ vyre: data-parallel programs with grid-wide barriers, the same result on any dev
 Long runs; each ends with one line that tells what ran and what failed:
 
   make roundtrip       N=1000000 SEED=1: print and parse random programs
-  make fuzz-diff       BACKEND=cpu N=1000000 SEED=1: random programs against ref
-  make fuzz            TARGET=parser SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
+  make fuzz-diff       BACKEND=ref-split N=1000000 SEED=1 JOBS=1: random programs against ref,
+                       seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
+  make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make ulp             elementary functions against MPFR
   make bench           W=workload JSON=file: ratio tables
   make bench-plan      JSON=file: the planners
@@ -94,7 +96,9 @@ roundtrip: build
 
 fuzz-diff: build
 	@scripts/need build/tests/vyre_fuzz_diff
-	@build/tests/vyre_fuzz_diff --backend $(BACKEND) --count $(N) --seed $(SEED)
+	@mkdir -p build/diff-cases
+	@build/tests/vyre_fuzz_diff --backend $(BACKEND) --count $(N) --seed $(SEED) --jobs $(JOBS) \
+	    --cases build/diff-cases
 
 fuzz: setup-fuzz build-fuzz/build.ninja
 	@scripts/need tests/fuzz/fuzz_$(TARGET).c

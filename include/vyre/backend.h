@@ -9,6 +9,7 @@
 
 #include "vyre/device.h"
 #include "vyre/dispatch.h"
+#include "vyre/split.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +22,11 @@ typedef struct vyre_backend_kernel vyre_backend_kernel;
 /* Device memory as the backend knows it; 0 is no memory. */
 typedef uint64_t vyre_memory;
 
-/* One launch of a kernel: everything by declaration number of the kernel's program. */
+/* Bytes that are on their way to the host; what the number means is the backend's. */
+typedef uint64_t vyre_ticket;
+
+/* One launch of a kernel: everything by declaration number of the kernel's program. What it points
+ * to is valid during the call. */
 typedef struct vyre_launch {
     const vyre_memory *memory; /* in, inout, out, scratch; 0 for others */
     const uint32_t *counts;    /* elements of each */
@@ -43,6 +48,28 @@ typedef struct vyre_launch_result {
     uint32_t races_stored;
     uint64_t device_ns; /* 0: not known */
 } vyre_launch_result;
+
+/* A segment of a module, bound by declaration number of the segment. All is in place but what
+ * changes from launch to launch (see vyre/split.h): whoever runs the schedule puts that into the
+ * arrays, at the declarations named here. VYRE_NONE: the segment has none. */
+typedef struct vyre_segment_binding {
+    vyre_memory *memory;
+    uint32_t *counts;
+    uint64_t *values;
+    vyre_decl grid, next, turn, then; /* memory */
+    vyre_decl tick, expect;           /* params */
+} vyre_segment_binding;
+
+/* One pass over a module by a device that runs the schedule itself. */
+typedef struct vyre_module_launch {
+    const vyre_module *module;
+    const vyre_launch *source; /* as if the source were launched in one: grid, limits, and memory
+                                  for collectives */
+    const vyre_segment_binding *segments;
+    vyre_memory shared[2];  /* _grid and _next when the pass begins; zeros, as all carried state */
+    vyre_memory control[2]; /* _turn and _then when the pass begins; 0: no step decides */
+    uint64_t *visits; /* zeros, for each step of the module: the backend counts how often it ran */
+} vyre_module_launch;
 
 typedef struct vyre_device_table {
     void (*close)(vyre_backend_device *device);
@@ -74,6 +101,26 @@ typedef struct vyre_device_table {
                           vyre_diag *diag);
     /* Waits until all that was launched is done. (optional) NULL: launch runs to the end itself. */
     vyre_status (*finish)(vyre_backend_device *device, vyre_diag *diag);
+    /* Enqueues the reading of at most 8 bytes behind what was launched so far, and does not wait.
+     * Each ticket is awaited once, on a lost device perhaps never. (optional) NULL: the runtime
+     * reads and waits. */
+    vyre_status (*fetch)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                         uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag);
+    /* Waits for these bytes, and for nothing behind them. data is NULL: nobody wants them any more,
+     * and there is nothing to wait for. (optional) NULL exactly if fetch is. */
+    vyre_status (*await)(vyre_backend_device *device, vyre_ticket ticket, void *data, uint64_t size,
+                         vyre_diag *diag);
+    /* Makes a whole module ready to run; `destroy` destroys it. The module is retained by the
+     * runtime while the kernel lives. (optional) NULL, or another level than SCHEDULE: the runtime
+     * compiles and launches segments. */
+    vyre_status (*compile_module)(vyre_backend_device *device, const vyre_module *module,
+                                  vyre_backend_kernel **out_kernel, vyre_diag *diag);
+    /* Runs one pass over the schedule; enqueues or runs as `launch` does. On failure diag->segment
+     * is the number of the segment that failed, from 1, if it is known. (optional) NULL exactly if
+     * compile_module is. */
+    vyre_status (*run_module)(vyre_backend_device *device, vyre_backend_kernel *kernel,
+                              const vyre_module_launch *launch, vyre_launch_result *out_result,
+                              vyre_diag *diag);
 } vyre_device_table;
 
 typedef struct vyre_backend {

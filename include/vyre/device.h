@@ -40,6 +40,9 @@ typedef struct vyre_device_info {
     uint64_t memory_bytes;
     uint64_t memory_bandwidth; /* bytes per second */
     uint32_t compute_units;
+    uint32_t
+        launches_ahead; /* that it likes to have queued while the host does not know yet which
+                           way a program goes; 0: launches are synchronous, or it does not help */
     uint64_t unsupported_exprs[2]; /* bit set by vyre_expr_op: programs with it are refused */
     uint64_t unsupported_stmts;    /* bit set by vyre_stmt_op */
 } vyre_device_info;

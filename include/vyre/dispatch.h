@@ -75,6 +75,9 @@ typedef struct vyre_dispatch_options {
     vyre_split_mode split;
     vyre_path path;
     bool no_optimize;          /* keep every barrier */
+    uint32_t ahead;            /* of a split program: launches that are enqueued, in two lots of at
+                                  most this many, before it is known that it is their turn; at most
+                                  VYRE_LIMIT_AHEAD; 0: as the device likes it */
     bool in_place;             /* outputs may be half written on failure; saves staging */
     uint64_t timeout_ns;       /* of the whole dispatch; 0: none */
     uint64_t max_output_bytes; /* of all outputs together; 0: none */
@@ -90,7 +93,9 @@ typedef struct vyre_dispatch_options {
 } vyre_dispatch_options;
 
 typedef struct vyre_dispatch_stats {
-    uint64_t launches, skipped_launches;
+    uint64_t launches;         /* that it was the turn of */
+    uint64_t skipped_launches; /* launches ahead that it was not the turn of, and steps without a
+                                  segment */
     uint64_t host_waits;
     uint64_t bytes_in, bytes_out;
     uint64_t carried_bytes;

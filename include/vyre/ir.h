@@ -269,6 +269,7 @@ typedef struct vyre_stats {
     uint32_t max_nesting;
     uint32_t max_visible_vars; /* a coarse measure of register pressure */
     uint64_t stmt_kinds;       /* bit vyre_stmt_op: occurs */
+    uint64_t reached_kinds;    /* the same of the entry body and the functions it can call */
     uint32_t types;            /* bit vyre_type: occurs in a declaration or value */
     bool uses_subgroups;       /* operation or id */
 } vyre_stats;
@@ -315,13 +316,13 @@ VYRE_API vyre_decl vyre_program_find_decl(const vyre_program *program, const cha
 VYRE_API vyre_fn vyre_program_find_fn(const vyre_program *program, const char *name);
 
 /* O(1). The program can't wait for its grid: no grid_sync and no collective, not even in a
- * function. */
+ * function that it can call. */
 static inline bool vyre_program_has_no_grid_sync(const vyre_program *program) {
     const uint64_t waits =
         UINT64_C(1) << VYRE_STMT_GRID_SYNC | UINT64_C(1) << VYRE_STMT_ALL_REDUCE |
         UINT64_C(1) << VYRE_STMT_ALL_GATHER | UINT64_C(1) << VYRE_STMT_REDUCE_SCATTER |
         UINT64_C(1) << VYRE_STMT_BROADCAST;
-    return (vyre_program_get(program)->stats.stmt_kinds & waits) == 0;
+    return (vyre_program_get(program)->stats.reached_kinds & waits) == 0;
 }
 
 /* Building

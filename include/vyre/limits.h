@@ -39,7 +39,10 @@ enum {
     VYRE_LIMIT_SOURCE_BYTES = 1 << 26,
     /* Open brackets and operators while parsing one expression; beyond the expression depth so that
      * redundant brackets are fine, bounded so that 10 MB of brackets are refused at once. */
-    VYRE_LIMIT_PARSE_STACK = 1024
+    VYRE_LIMIT_PARSE_STACK = 1024,
+    /* Launches ahead of a decision: by then no queue runs dry, and a wrong guess costs as many
+     * launches that do nothing. */
+    VYRE_LIMIT_AHEAD = 64
 };
 
 #endif

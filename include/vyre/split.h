@@ -6,21 +6,28 @@
  *   _lane   u32, inout: private values, `_lanes` words for each slot, then a block for each
  *           workgroup with its workgroup memory. If the words in one buffer are limited: the first
  *           slots in _lane, the next in _lane2 and so on, workgroup memory in _group, _group2, ...
- *   _grid   u32, in: values that are the same for the whole grid (word 1 on), then a block for each
- *           workgroup with values that are the same for all its lanes
- *   _next   u32, inout: where such values are written for later segments; word 0 tells which way
- *           the schedule goes
- * and the params _lanes (lanes of the grid) and _tick. _grid and _next are two buffers of one size
- * that change places: within a launch some lanes read before others have written. All start as
- * zeros in each pass.
+ *   _grid   u32, in: values that are the same for the whole grid, then a block for each workgroup
+ *           with values that are the same for all its lanes
+ *   _next   u32, inout: where such values are written for later segments
+ *   _turn   u32, in: one word, which tells how the last decision went
+ *   _then   u32, inout: one word, where a segment that decides writes which way the schedule goes
+ * and the params _lanes (lanes of the grid), _tick and _expect. _grid and _next are two buffers of
+ * one size that change places: within a launch some lanes read before others have written. So are
+ * _turn and _then. All start as zeros in each pass.
+ *
+ * If the schedule has a BRANCH, every segment does nothing unless _turn[0] == _expect. So launches
+ * may be enqueued before a decision is known, on the path that is guessed: once a decision goes
+ * another way, none of those behind it does anything, and what has run is a prefix.
  *
  * The schedule is a list of steps; step 0 is the first:
- *   at = 0, tick = 1
+ *   at = 0, tick = 1, expect = 0
  *   for ever:
- *       launch the segment of step[at], if it has one, with _tick = tick
+ *       launch the segment of step[at], if it has one, with _tick = tick and _expect = expect
  *       END:    stop
+ *       BRANCH, or NEXT that asks:
+ *           word = _then[0]; if word / 2 != tick, no lane is alive: stop
+ *           expect = word, exchange _turn and _then
  *       NEXT:   at = next
- *       BRANCH, or NEXT that asks: word = _next[0]; if word / 2 != tick, no lane is alive: stop
  *       BRANCH: at = word % 2 ? next : otherwise
  *       if the step has a collective, do it
  *       if the step flips: exchange _grid and _next
@@ -31,9 +38,9 @@
  * segments have no barriers at all. A segment is launched as a grid of one group; which group of
  * which grid it stands for it learns from the params _group_x, _group_y, _group_z (its number) and
  * _groups_x, _groups_y, _groups_z (how many there are). "The grid" above is the group, _lanes the
- * lanes of the group. Workgroup memory is a buffer of the same name, zero when the group begins,
- * which stays where it is. A lane that traps counts as ended: who runs the segments notes the trap
- * and goes on. */
+ * lanes of the group; no segment asks for its turn. Workgroup memory is a buffer of the same name,
+ * zero when the group begins, which stays where it is. A lane that traps counts as ended: who runs
+ * the segments notes the trap and goes on. */
 #ifndef VYRE_SPLIT_H
 #define VYRE_SPLIT_H
 
@@ -57,6 +64,7 @@ typedef struct vyre_step {
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
+    uint32_t kept;       /* why the barrier stays: index into `kept`, or VYRE_NONE */
     vyre_place place;    /* of that barrier, or of the condition */
     vyre_stmt condition; /* BRANCH: the if, while or for of the source; else VYRE_NONE */
 } vyre_step;
@@ -90,12 +98,30 @@ typedef struct vyre_carry_buffer {
     uint32_t group_first, group_words;
 } vyre_carry_buffer;
 
-/* A grid barrier of the source that is not in the schedule: nothing that lanes write on one side of
- * it is used by other lanes on the other side. */
+/* What different lanes do across a barrier, one of them writing. */
+typedef struct vyre_conflict {
+    vyre_decl decl;            /* of `source` */
+    vyre_place before, behind; /* statements that touch it on the two sides of the barrier */
+    bool writes_before, writes_behind;
+} vyre_conflict;
+
+/* A grid barrier that is not in the schedule: nothing that lanes write on one side of it is used by
+ * other lanes on the other side. */
 typedef struct vyre_removed_barrier {
     vyre_place place;
-    bool weakened; /* only workgroup memory is: it became a workgroup barrier */
+    bool weakened;     /* only workgroup memory is: it became a workgroup barrier */
+    vyre_conflict why; /* weakened: because of this; else its decl is VYRE_NONE */
+    /* What is written on one side and touched on the other, but by each lane only its own elements:
+     * declarations of `source`. */
+    const vyre_decl *owned;
+    uint32_t owned_count;
 } vyre_removed_barrier;
+
+/* A grid barrier that lanes need. */
+typedef struct vyre_kept_barrier {
+    vyre_stmt stmt;    /* in `source` */
+    vyre_conflict why; /* decl VYRE_NONE: the trap at `before` is reported by its side alone */
+} vyre_kept_barrier;
 
 /* Which barriers a program is cut at. */
 typedef enum vyre_split_scope {
@@ -104,7 +130,7 @@ typedef enum vyre_split_scope {
 } vyre_split_scope;
 
 typedef struct vyre_module_view {
-    const vyre_program *source; /* what was split, calls inlined */
+    const vyre_program *source; /* what was split: calls inlined, needless barriers removed */
     vyre_split_scope scope;
     const vyre_program *const *segments;
     uint32_t segment_count;
@@ -118,9 +144,14 @@ typedef struct vyre_module_view {
     uint32_t buffer_count;
     uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
     uint32_t group_value_words; /* values of a group */
-    uint32_t sync_points;       /* barriers of the source that remain */
-    const vyre_removed_barrier *removed;
+    uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
+    uint32_t sync_points;   /* barriers of the source that remain */
+    const vyre_removed_barrier *removed; /* in the order of the program */
     uint32_t removed_count;
+    const vyre_kept_barrier *kept; /* none with keep_barriers */
+    uint32_t kept_count;
+    bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
+                     module is right only for grids of one group along y and z */
 } vyre_module_view;
 
 /* The carries that are alive when a step ends: indices into `carries`; their number is returned.
@@ -128,7 +159,7 @@ typedef struct vyre_module_view {
 VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
                                    const uint32_t **out_carries);
 
-/* True if the program has a grid barrier somewhere; O(1). */
+/* True if the program, or a function that it can call, has a grid barrier; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 
 /* No device has memory for a thousand of its largest buffers. */
@@ -140,6 +171,7 @@ typedef struct vyre_split_options {
     /* Most slots of a lane, and words of workgroup memory of a group, in one buffer; 0: all. With
      * one of them not 0, lanes and groups have buffers of their own. */
     uint32_t lane_words, group_words;
+    bool any_grid; /* a module for every grid: `along_x` will be false */
 } vyre_split_options;
 
 /* Splits a valid program. A program without barriers of the scope gives one segment. VYRE_LIMIT:

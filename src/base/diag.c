@@ -31,12 +31,12 @@ static void cut(char *field, size_t size) {
 
 void vyre_diag_copy(char *field, size_t size, const char *text) {
     size_t length = text ? strlen(text) : 0;
-    size_t fits = length < size ? length : size - 1;
-    if (fits) {
-        memcpy(field, text, fits);
-    }
-    field[fits] = '\0';
-    if (length >= size) {
+    if (length == 0) {
+        field[0] = '\0';
+    } else if (length < size) {
+        memcpy(field, text, length + 1);
+    } else {
+        memcpy(field, text, size - 4);
         cut(field, size);
     }
 }

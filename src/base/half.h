@@ -2,6 +2,7 @@
 #ifndef VYRE_SRC_BASE_HALF_H
 #define VYRE_SRC_BASE_HALF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -54,6 +55,25 @@ static inline float vyre_f16_to_f32(uint16_t bits) {
         return sign ? -value : value;
     }
     return vyre_f32_from_bits(sign | ((rest << 13) + (112u << 23)));
+}
+
+/* From a double, rounded once. The f32 on the way is cut, not rounded, and its last bit set if
+ * anything was cut off: it has bits enough to spare that the second step rounds as the double
+ * would. */
+static inline float vyre_f32_sticky(double x) {
+    float near = (float)x;
+    if ((double)near == x || x != x) {
+        return near;
+    }
+    uint32_t bits = vyre_f32_bits(near);
+    bool beyond = x < 0 ? (double)near < x : (double)near > x;
+    return vyre_f32_from_bits((bits - beyond) | 1);
+}
+static inline uint16_t vyre_bf16_from_f64(double x) {
+    return vyre_bf16_from_f32(vyre_f32_sticky(x));
+}
+static inline uint16_t vyre_f16_from_f64(double x) {
+    return vyre_f16_from_f32(vyre_f32_sticky(x));
 }
 
 #endif

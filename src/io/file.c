@@ -31,11 +31,12 @@ static const char *fix_for(int error) {
     case EACCES:
     case EPERM: return "check the permissions of the file and its directory";
     case EISDIR: return "give the name of a file";
+    case ENOTDIR: return "name folders where the path has a file";
     case ENOSPC:
     case EDQUOT: return "make room on that file system";
     case EROFS: return "choose a directory that can be written";
     case ENAMETOOLONG: return "use a shorter name";
-    default: return NULL;
+    default: return "check the path and its file system";
     }
 }
 

@@ -6,13 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
+
 __extension__ typedef __int128 wide;
 
 static float to_f32(uint64_t bits) {
-    uint32_t word = (uint32_t)bits;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
+    return vyre_f32_from_bits((uint32_t)bits);
 }
 
 static double to_f64(uint64_t bits) {
@@ -22,9 +21,7 @@ static double to_f64(uint64_t bits) {
 }
 
 static uint64_t of_f32(float value) {
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return word;
+    return vyre_f32_bits(value);
 }
 
 static uint64_t of_f64(double value) {
@@ -192,25 +189,6 @@ static bool fold_integer(vyre_expr_op op, vyre_type type, const uint64_t *in, ui
 FOLD_FLOAT(fold_f32, float, to_f32, of_f32, sqrtf, floorf, ceilf, roundf, truncf, fmaf, fabsf)
 FOLD_FLOAT(fold_f64, double, to_f64, of_f64, sqrt, floor, ceil, round, trunc, fma, fabs)
 
-/* Rounds a number to `significand` explicit bits and `exponent` bits (nearest even, subnormals
- * kept): f16 and bf16, in one rounding from whatever the number was. */
-static float narrow(double value, int significand, int exponent) {
-    if (!isfinite(value) || value == 0) {
-        return (float)value;
-    }
-    int top = (1 << (exponent - 1)) - 1;
-    int e;
-    (void)frexp(value, &e); /* value = m * 2^e, 0.5 <= |m| < 1 */
-    int unit = e - 1 - significand;
-    int smallest = 1 - top - significand;
-    if (unit < smallest) {
-        unit = smallest;
-    }
-    double result = ldexp(nearbyint(ldexp(value, -unit)), unit);
-    double limit = ldexp(2.0 - ldexp(1.0, -significand), top);
-    return (float)(fabs(result) > limit ? copysign(HUGE_VAL, result) : result);
-}
-
 /* An integer as a double that rounds to few bits as the integer itself does: what does not fit is
  * gathered in the last bit. */
 static double sticky(wide value) {
@@ -251,7 +229,8 @@ static uint64_t to_float(vyre_type from, vyre_type to, uint64_t bits) {
                                   : (float)(uint64_t)whole);
     }
     number = real ? number : sticky(whole);
-    return of_f32(to == VYRE_F16 ? narrow(number, 10, 5) : narrow(number, 7, 8));
+    return of_f32(to == VYRE_F16 ? vyre_f16_to_f32(vyre_f16_from_f64(number))
+                                 : vyre_bf16_to_f32(vyre_bf16_from_f64(number)));
 }
 
 uint64_t vyre_fold_cast(vyre_type from, vyre_type to, uint64_t bits) {

@@ -70,9 +70,35 @@ static void count_decls(const vyre_program_view *view, vyre_stats *out) {
     }
 }
 
+/* What statements the entry body can reach, by a list of the functions found on the way. */
+static uint64_t find_reached(const vyre_program_view *view) {
+    vyre_fn found[VYRE_LIMIT_FUNCTIONS];
+    bool seen[VYRE_LIMIT_FUNCTIONS] = {false};
+    uint32_t count = 0, next = 0;
+    uint64_t kinds = 0;
+    vyre_stmt at = view->entry, end = view->stmt_count;
+    for (;;) {
+        for (; at < end; at++) {
+            const vyre_stmt_node *s = &view->stmts[at];
+            kinds |= UINT64_C(1) << s->op;
+            if (s->op == VYRE_STMT_CALL && s->fn < VYRE_LIMIT_FUNCTIONS && !seen[s->fn]) {
+                seen[s->fn] = true;
+                found[count++] = s->fn;
+            }
+        }
+        if (next == count) {
+            return kinds;
+        }
+        const vyre_fn_node *fn = &view->fns[found[next++]];
+        at = fn->begin;
+        end = fn->end;
+    }
+}
+
 void vyre_stats_collect(const vyre_program_view *view, vyre_stats *out) {
     memset(out, 0, sizeof *out);
     count_decls(view, out);
+    out->reached_kinds = find_reached(view);
     for (uint32_t i = 0; i < view->expr_count; i++) {
         count_expr(&view->exprs[i], out);
     }

@@ -1,15 +1,10 @@
-/* Blocks: one walk makes them, a few local rules make them few.
+/* Blocks: one walk makes them, two local rules make them few.
  *
  *  - A block that only decides is folded into the blocks that jump to it, unless a barrier lies
  *    between and the condition reads memory that may be written.
  *  - A block with one predecessor that jumps to it without a barrier is appended to it; also with a
  *    barrier, if it only computes private values from private values: those do not care.
- *  - A barrier between two such blocks is dropped if no lane can tell: nothing that is written on
- * one side is used on the other (private arrays are each lane's own). If only workgroup memory is,
- * a workgroup barrier stays. Launches are barriers, so only the two blocks matter, and no proof of
- *    uniformity rests on the dropped one: it could only concern memory written on one side.
- * Linear in blocks times declarations: each rule removes a block or an edge into a deciding block.
- */
+ * Linear: each rule removes a block or an edge into a deciding block. */
 #include "pass/blocks.h"
 
 #include <string.h>
@@ -29,11 +24,6 @@ typedef struct maker {
     vyre_blocks *out;
     bool *lifted;  /* per statement: a lifted opener */
     bool *written; /* per declaration: some statement may write it */
-    bool keep_barriers;
-    uint64_t *reads, *writes; /* sets of declarations, a row of set_words per block */
-    uint64_t *workgroup;      /* the set of workgroup memory */
-    uint32_t set_words;
-    bool *traps; /* per block */
     VYRE_VEC(open_list) open;
     uint32_t current;
     uint32_t depth; /* lifted loops that are open */
@@ -325,61 +315,6 @@ static bool take_exit(const maker *m, vyre_block *b) {
     return true;
 }
 
-static void note(uint64_t *sets, const maker *m, uint32_t block, vyre_decl decl) {
-    if (decl != VYRE_NONE && m->p->decls[decl].role != VYRE_PRIVATE) {
-        sets[(size_t)block * m->set_words + decl / 64] |= UINT64_C(1) << (decl % 64);
-    }
-}
-
-static void note_exprs(const maker *m, uint32_t block, vyre_expr first, vyre_expr end) {
-    for (vyre_expr e = first; e < end; e++) {
-        if (m->p->exprs[e].op == VYRE_EXPR_LOAD) {
-            note(m->reads, m, block, m->p->exprs[e].ref);
-        }
-    }
-}
-
-static void note_block(const maker *m, uint32_t number) {
-    const vyre_block *b = &m->out->list.data[number];
-    for (uint32_t i = b->first; i != VYRE_NONE; i = m->out->items.data[i].next) {
-        const vyre_item *item = &m->out->items.data[i];
-        vyre_stmt end = item->kind == VYRE_ITEM_RANGE ? item->end : item->begin + 1;
-        for (vyre_stmt s = item->begin; s < end; s++) {
-            const vyre_stmt_node *n = &m->p->stmts[s];
-            note_exprs(m, number, n->first_expr, n->end_expr);
-            note(m->reads, m, number, n->decl);
-            if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
-                note(m->writes, m, number, n->decl);
-            }
-            note(m->writes, m, number, n->decl2);
-            m->traps[number] |= n->op == VYRE_STMT_TRAP;
-        }
-    }
-    if (b->exit == VYRE_EXIT_BRANCH) {
-        note_exprs(m, number, m->p->stmts[b->condition].first_expr,
-                   m->p->stmts[b->condition].end_expr);
-    }
-}
-
-/* Whether the barrier between two blocks can go, and whether lanes of a group must still wait. A
- * trap is reported by the interval it is in, so intervals with traps stay apart. */
-static bool can_drop(const maker *m, uint32_t b, uint32_t behind, bool *out_weaken) {
-    *out_weaken = false;
-    if (m->keep_barriers || m->traps[b] || m->traps[behind]) {
-        return false;
-    }
-    const uint64_t *r = m->reads, *w = m->writes;
-    for (uint32_t i = 0; i < m->set_words; i++) {
-        size_t x = (size_t)b * m->set_words + i, y = (size_t)behind * m->set_words + i;
-        uint64_t shared = (w[x] & (r[y] | w[y])) | (r[x] & w[y]);
-        if (VYRE_MUTANT(blocks_drop_ignores_reads, shared, w[x] & w[y]) & ~m->workgroup[i]) {
-            return false;
-        }
-        *out_weaken |= (shared & m->workgroup[i]) != 0;
-    }
-    return true;
-}
-
 static void append_items(const maker *m, vyre_block *b, uint32_t first, uint32_t last) {
     if (first == VYRE_NONE) {
         return;
@@ -392,23 +327,6 @@ static void append_items(const maker *m, vyre_block *b, uint32_t first, uint32_t
     b->last = last;
 }
 
-/* Drops the barrier behind a block. */
-static bool drop(maker *m, vyre_block *b, bool weaken) {
-    vyre_stmt sync = b->sync;
-    if (!vyre_vec_push(m->a, &m->out->dropped, (vyre_dropped_sync){sync, weaken})) {
-        return false;
-    }
-    if (weaken) {
-        vyre_item item = {.kind = VYRE_ITEM_BARRIER, .begin = sync, .end = sync, .next = VYRE_NONE};
-        if (!vyre_vec_push(m->a, &m->out->items, item)) {
-            return false;
-        }
-        append_items(m, b, m->out->items.count - 1, m->out->items.count - 1);
-    }
-    b->sync = VYRE_NONE;
-    return true;
-}
-
 /* Appends the block behind, if nothing else leads there and the barrier between allows it. */
 static bool absorb(maker *m, uint32_t number) {
     vyre_block *b = &m->out->list.data[number];
@@ -419,21 +337,9 @@ static bool absorb(maker *m, uint32_t number) {
     if (behind->preds != 1) {
         return false;
     }
-    bool weaken;
-    if (b->sync != VYRE_NONE && can_drop(m, number, b->next, &weaken)) {
-        if (!drop(m, b, weaken)) {
-            m->failed = true;
-            return false;
-        }
-    } else if (b->sync != VYRE_NONE && (behind->sync != VYRE_NONE || !is_private(m, behind))) {
+    if (b->sync != VYRE_NONE && (behind->sync != VYRE_NONE || !is_private(m, behind))) {
         return false;
     }
-    for (uint32_t i = 0; i < m->set_words; i++) {
-        size_t x = (size_t)number * m->set_words + i, y = (size_t)b->next * m->set_words + i;
-        m->reads[x] |= m->reads[y];
-        m->writes[x] |= m->writes[y];
-    }
-    m->traps[number] |= m->traps[b->next];
     append_items(m, b, behind->first, behind->last);
     b->exit = behind->exit;
     b->condition = behind->condition;
@@ -465,39 +371,10 @@ static void simplify(maker *m, uint32_t *stack) {
     count_preds(out, stack);
     for (uint32_t i = 0; i < out->list.count; i++) {
         if (out->list.data[i].preds > 0) {
-            note_block(m, i);
-        }
-    }
-    for (uint32_t i = 0; i < out->list.count; i++) {
-        if (out->list.data[i].preds > 0) {
             while (absorb(m, i)) {
             }
         }
     }
-}
-
-/* Sets of declarations for all blocks. */
-static bool allocate_sets(maker *m) {
-    const vyre_allocator *a = m->a;
-    size_t size = (size_t)m->out->list.count * m->set_words;
-    m->reads = vyre_alloc_zeroed(a, size, sizeof *m->reads);
-    m->writes = vyre_alloc_zeroed(a, size, sizeof *m->writes);
-    m->workgroup = vyre_alloc_zeroed(a, m->set_words, sizeof *m->workgroup);
-    m->traps = vyre_alloc_zeroed(a, m->out->list.count, sizeof *m->traps);
-    for (vyre_decl d = 0; m->workgroup && d < m->p->decl_count; d++) {
-        if (m->p->decls[d].role == VYRE_WORKGROUP) {
-            m->workgroup[d / 64] |= UINT64_C(1) << (d % 64);
-        }
-    }
-    return m->reads && m->writes && m->workgroup && m->traps;
-}
-
-static void free_sets(maker *m) {
-    size_t size = (size_t)m->out->list.count * m->set_words;
-    vyre_free(m->a, m->reads, size, sizeof *m->reads);
-    vyre_free(m->a, m->writes, size, sizeof *m->writes);
-    vyre_free(m->a, m->workgroup, m->set_words, sizeof *m->workgroup);
-    vyre_free(m->a, m->traps, m->out->list.count, sizeof *m->traps);
 }
 
 static void make(maker *m) {
@@ -509,7 +386,7 @@ static void make(maker *m) {
     }
     if (!m->failed) {
         stack = vyre_alloc(m->a, m->out->list.count, sizeof *stack);
-        m->failed = !allocate_sets(m) || !stack;
+        m->failed = !stack;
     }
     if (!m->failed) {
         simplify(m, stack);
@@ -518,13 +395,9 @@ static void make(maker *m) {
 }
 
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             vyre_split_scope scope, bool keep_barriers, const vyre_allocator *a) {
+                             vyre_split_scope scope, const vyre_allocator *a) {
     *blocks = (vyre_blocks){.scope = scope, .stmt_count = program->stmt_count};
-    maker m = {.p = program,
-               .a = a,
-               .out = blocks,
-               .keep_barriers = keep_barriers || scope != VYRE_SPLIT_SCOPE_GRID,
-               .set_words = (program->decl_count + 63) / 64};
+    maker m = {.p = program, .a = a, .out = blocks};
     m.lifted = vyre_alloc_zeroed(a, program->stmt_count, sizeof *m.lifted);
     m.written = vyre_alloc_zeroed(a, program->decl_count, sizeof *m.written);
     blocks->loop_of = vyre_alloc(a, program->stmt_count, sizeof *blocks->loop_of);
@@ -536,7 +409,6 @@ vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *progr
     vyre_free(a, m.lifted, program->stmt_count, sizeof *m.lifted);
     vyre_free(a, m.written, program->decl_count, sizeof *m.written);
     vyre_vec_free(a, &m.open);
-    free_sets(&m);
     if (m.failed) {
         vyre_blocks_finish(blocks, a);
         return VYRE_OUT_OF_MEMORY;
@@ -548,7 +420,6 @@ void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a) {
     vyre_vec_free(a, &blocks->list);
     vyre_vec_free(a, &blocks->items);
     vyre_vec_free(a, &blocks->loops);
-    vyre_vec_free(a, &blocks->dropped);
     vyre_free(a, blocks->loop_of, blocks->stmt_count, sizeof *blocks->loop_of);
     blocks->loop_of = NULL;
 }

@@ -14,8 +14,7 @@
 typedef enum vyre_item_kind {
     VYRE_ITEM_RANGE,    /* statements [begin, end), complete constructs */
     VYRE_ITEM_FOR_INIT, /* `begin` is a lifted FOR: evaluate its bounds, set its variable */
-    VYRE_ITEM_FOR_STEP, /* advance its variable */
-    VYRE_ITEM_BARRIER   /* a workgroup barrier in place of the grid barrier `begin` */
+    VYRE_ITEM_FOR_STEP  /* advance its variable */
 } vyre_item_kind;
 
 typedef struct vyre_item {
@@ -36,17 +35,10 @@ typedef struct vyre_block {
     uint32_t depth; /* lifted loops around it */
 } vyre_block;
 
-/* A grid barrier that turned out not to be needed. */
-typedef struct vyre_dropped_sync {
-    vyre_stmt sync;
-    bool weakened;
-} vyre_dropped_sync;
-
 typedef struct vyre_blocks {
     vyre_split_scope scope;
     VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
     VYRE_VEC(vyre_item) items;
-    VYRE_VEC(vyre_dropped_sync) dropped;
     uint32_t *loop_of;         /* per statement: number of the lifted FOR, or VYRE_NONE */
     VYRE_VEC(vyre_stmt) loops; /* the lifted FORs by number */
     uint32_t stmt_count;
@@ -67,10 +59,9 @@ static inline bool vyre_is_collective(uint8_t op) {
     return vyre_waits_for_grid(op) && op != VYRE_STMT_GRID_SYNC;
 }
 
-/* The program has no calls. Unless keep_barriers, barriers between blocks that do not conflict are
- * dropped. */
+/* The program has no calls. */
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             vyre_split_scope scope, bool keep_barriers, const vyre_allocator *a);
+                             vyre_split_scope scope, const vyre_allocator *a);
 void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a);
 
 #endif

@@ -121,6 +121,9 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
     } else if (n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE) {
         touch_memory(an, block, n->decl, true, false);
         touch_memory(an, block, n->decl2, false, true);
+        vyre_type type = (vyre_type)an->p->decls[n->decl2].type;
+        an->plan->entities[vyre_entity_of_decl(an->plan, n->decl2)].raw =
+            type == VYRE_BOOL || type == VYRE_F16 || type == VYRE_BF16;
     }
 }
 
@@ -153,9 +156,6 @@ static void scan_block(analyst *an, uint32_t number) {
     const vyre_block *b = &an->blocks->list.data[number];
     for (uint32_t i = b->first; i != VYRE_NONE; i = an->blocks->items.data[i].next) {
         const vyre_item *item = &an->blocks->items.data[i];
-        if (item->kind == VYRE_ITEM_BARRIER) {
-            continue;
-        }
         if (item->kind != VYRE_ITEM_RANGE) {
             scan_loop(an, number, item);
             continue;

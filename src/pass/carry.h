@@ -15,6 +15,7 @@ typedef struct vyre_entity {
     bool carried; /* alive at the end of some block */
     uint8_t kind; /* vyre_carry_kind */
     uint8_t type; /* of the value or element */
+    bool raw;     /* memory that copies fill with bits that a load and a store would not keep */
     uint32_t words;
     uint32_t slot;
     uint32_t count;   /* elements, of memory */

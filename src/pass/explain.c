@@ -85,7 +85,8 @@ static bool is_added(const vyre_module *module, const char *name) {
     for (uint32_t i = 0; i < module->view.buffer_count && !owned; i++) {
         owned = strcmp(name, module->view.buffers[i].name) == 0;
     }
-    return owned || strcmp(name, names->grid) == 0 || strcmp(name, names->next) == 0;
+    return owned || strcmp(name, names->grid) == 0 || strcmp(name, names->next) == 0 ||
+           strcmp(name, names->turn) == 0 || strcmp(name, names->then) == 0;
 }
 
 uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
@@ -108,9 +109,10 @@ uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stm
     const vyre_program *program = module->segments[segment];
     const vyre_program_view *p = vyre_program_get(program);
     uint32_t added = vyre_program_place(module->source).line;
-    bool decides = p->stmt_count > p->entry && p->stmts[p->stmt_count - 1].decl != VYRE_NONE &&
-                   strcmp(p->decls[p->stmts[p->stmt_count - 1].decl].name, module->names.next) == 0;
-    vyre_stmt end = p->stmt_count - decides, s = p->entry;
+    bool checks_turn = vyre_program_find_decl(program, module->names.turn) != VYRE_NONE;
+    vyre_stmt end = p->stmt_count - checks_turn, s = p->entry;
+    vyre_decl last = end > s ? p->stmts[end - 1].decl : VYRE_NONE;
+    end -= last != VYRE_NONE && strcmp(p->decls[last].name, module->names.then) == 0;
     while (s < end && vyre_program_stmt_place(program, s).line == added) {
         s++;
     }
@@ -203,6 +205,34 @@ static void carried(vyre_text *text, const vyre_module_view *v, const vyre_carry
     vyre_text_puts(text, "\n");
 }
 
+/* "a is written on line 3 and read on line 5" */
+static void clash(vyre_text *text, const vyre_module_view *v, const vyre_conflict *why) {
+    static const char *const verbs[] = {"read on ", "written on "};
+    vyre_text_printf(text, "%s is %s", vyre_program_get(v->source)->decls[why->decl].name,
+                     verbs[why->writes_before]);
+    vyre_explain_line(text, why->before);
+    if (why->writes_before != why->writes_behind || why->before.line != why->behind.line) {
+        vyre_text_printf(text, " and %s", verbs[why->writes_behind]);
+        vyre_explain_line(text, why->behind);
+    }
+}
+
+/* Why the barrier behind a step is there; nothing if nobody asked. */
+static void reason(vyre_text *text, const vyre_module_view *v, const vyre_step *step) {
+    if (step->kept == VYRE_NONE) {
+        return;
+    }
+    const vyre_conflict *why = &v->kept[step->kept].why;
+    vyre_text_puts(text, "    stays: ");
+    if (why->decl != VYRE_NONE) {
+        clash(text, v, why);
+    } else {
+        vyre_text_puts(text, "lanes may trap on ");
+        vyre_explain_line(text, why->before);
+    }
+    vyre_text_puts(text, "\n");
+}
+
 /* Where a launch ends: at a barrier, at a decision, or where two ways meet. */
 static void boundary(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
@@ -218,6 +248,7 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         vyre_explain_line(text, step->place);
     }
     vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
+    reason(text, v, step);
     if (step->kind == VYRE_STEP_END) {
         vyre_text_puts(text, "    nothing follows: it costs nothing\n");
         return;
@@ -236,16 +267,23 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
     vyre_text_puts(text, "\n");
 }
 
-static void removed_barriers(vyre_text *text, const vyre_module_view *v) {
-    for (uint32_t i = 0; i < v->removed_count; i++) {
-        vyre_text_puts(text, "\ngrid_sync, ");
-        vyre_explain_line(text, v->removed[i].place);
-        vyre_text_puts(text, v->removed[i].weakened
-                                 ? ", made a workgroup barrier: both sides are one launch, where "
-                                   "lanes share only workgroup memory\n"
-                                 : ", removed: both sides are one launch, where no lane uses what "
-                                   "others write\n");
+static void removed_barrier(vyre_text *text, const vyre_module_view *v,
+                            const vyre_removed_barrier *removed) {
+    vyre_text_puts(text, "\ngrid_sync, ");
+    vyre_explain_line(text, removed->place);
+    vyre_text_puts(text, removed->weakened ? ", made a workgroup barrier: " : ", removed: ");
+    if (removed->weakened) {
+        clash(text, v, &removed->why);
+        vyre_text_puts(text, ", within each group");
     }
+    vyre_text_puts(text, removed->weakened && removed->owned_count ? "; " : "");
+    for (uint32_t i = 0; i < removed->owned_count; i++) {
+        vyre_text_printf(text, "%s%s", i ? ", " : "every lane touches only its own elements of ",
+                         vyre_program_get(v->source)->decls[removed->owned[i]].name);
+    }
+    vyre_text_puts(text, removed->weakened || removed->owned_count
+                             ? "\n"
+                             : "nothing that is written on one side is used on the other\n");
 }
 
 static void idle_steps(vyre_text *text, const vyre_module_view *v) {
@@ -312,7 +350,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     uint64_t reserved[3];
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
     reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
-    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words; /* _grid and _next */
+    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words + UINT64_C(8) * v->control_words;
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);
@@ -323,7 +361,9 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
             boundary(text, module, i);
         }
     }
-    removed_barriers(text, v);
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        removed_barrier(text, v, &v->removed[i]);
+    }
     idle_steps(text, v);
     residents(text, v);
 }

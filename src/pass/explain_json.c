@@ -35,6 +35,43 @@ static vyre_text *fresh(vyre_json_writer *w, vyre_text *buffer) {
     return buffer;
 }
 
+/* Why a barrier is needed: the memory, or null for a trap, and the two lines. */
+static void put_conflict(vyre_json_writer *w, const vyre_module_view *v, const vyre_conflict *why) {
+    static const char *const verbs[] = {"read", "written"};
+    vyre_json_begin_object(w);
+    vyre_json_key(w, "memory");
+    if (why->decl == VYRE_NONE) {
+        vyre_json_put_null(w);
+        number(w, "trap_line", why->before.line);
+    } else {
+        vyre_json_put_string(w, vyre_program_get(v->source)->decls[why->decl].name);
+        string(w, "before", verbs[why->writes_before]);
+        number(w, "line_before", why->before.line);
+        string(w, "behind", verbs[why->writes_behind]);
+        number(w, "line_behind", why->behind.line);
+    }
+    vyre_json_end_object(w);
+}
+
+static void put_removed(vyre_json_writer *w, const vyre_module_view *v,
+                        const vyre_removed_barrier *removed) {
+    vyre_json_begin_object(w);
+    flag(w, "weakened", removed->weakened);
+    number(w, "line", removed->place.line);
+    number(w, "col", removed->place.col);
+    vyre_json_key(w, "owned");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < removed->owned_count; i++) {
+        vyre_json_put_string(w, vyre_program_get(v->source)->decls[removed->owned[i]].name);
+    }
+    vyre_json_end_array(w);
+    if (removed->weakened) {
+        vyre_json_key(w, "shared");
+        put_conflict(w, v, &removed->why);
+    }
+    vyre_json_end_object(w);
+}
+
 static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at,
                      vyre_text *buffer) {
     static const char *const names[] = {"next", "branch", "end"};
@@ -55,6 +92,10 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
     }
     number(w, "line", step->place.line);
     number(w, "col", step->place.col);
+    if (step->kept != VYRE_NONE) {
+        vyre_json_key(w, "stays");
+        put_conflict(w, &module->view, &module->view.kept[step->kept].why);
+    }
     if (step->condition != VYRE_NONE) {
         vyre_place place = vyre_program_stmt_place(module->source, step->condition);
         vyre_json_key(w, "condition");
@@ -123,10 +164,12 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     string(w, "program", vyre_program_get(v->source)->name);
     string(w, "scope", vyre_explain_scope(v));
     number(w, "sync_points", v->sync_points);
+    flag(w, "along_x", v->along_x);
     number(w, "lane_words", v->lane_words);
     number(w, "group_words", v->group_words);
     number(w, "grid_words", v->grid_words);
     number(w, "group_value_words", v->group_value_words);
+    number(w, "control_words", v->control_words);
     vyre_json_key(w, "steps");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->step_count; i++) {
@@ -148,11 +191,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_key(w, "removed");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->removed_count; i++) {
-        vyre_json_begin_object(w);
-        flag(w, "weakened", v->removed[i].weakened);
-        number(w, "line", v->removed[i].place.line);
-        number(w, "col", v->removed[i].place.col);
-        vyre_json_end_object(w);
+        put_removed(w, v, &v->removed[i]);
     }
     vyre_json_end_array(w);
     vyre_json_key(w, "segments");

@@ -335,12 +335,13 @@ static void draw_carries(canvas *c, uint32_t number) {
     double y = u->carry + LINE;
     for (uint32_t i = 0; i < count && i < CARRY_LINES; i++) {
         const vyre_carry *carry = &c->v->carries[live[i]];
-        put(c, c->left + PAD, y, "code", carry->name, strlen(carry->name), COLUMNS - 40);
         vyre_text_puts(fresh(c), vyre_carry_kind_where(carry->kind));
         if (carry->words) {
             vyre_text_printf(&c->buffer, ", %" PRIu64 " bytes", UINT64_C(4) * carry->words);
         }
-        put_buffer(c, c->left + WIDTH - PAD, y, "note right", 40);
+        size_t room = COLUMNS - 1 - c->buffer.length; /* the note is at most 50 letters long */
+        put(c, c->left + PAD, y, "code", carry->name, strlen(carry->name), room);
+        put_buffer(c, c->left + WIDTH - PAD, y, "note right", COLUMNS);
         y += LINE;
     }
     if (count > CARRY_LINES) {

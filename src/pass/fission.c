@@ -1,13 +1,12 @@
 /* Fission: a program with barriers becomes a module.
  *
- *     inline calls -> lower pending copies -> blocks -> what is alive and where ->
- * a segment per block
+ *     inline calls -> lower pending copies -> remove barriers -> blocks ->
+ *     what is alive and where -> a segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
  * and order are the same in every process. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -18,8 +17,8 @@
 #include "pass/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "grid", "group",   "lane", "loop",
-                                    "next", "rank", "restore", "save", "tick"};
+static const char *const stems[] = {"at",   "expect", "grid",    "group", "lane", "loop", "next",
+                                    "rank", "raw",    "restore", "save",  "then", "tick", "turn"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -39,6 +38,9 @@ static bool is_free(const vyre_program_view *p, const char *prefix) {
     for (uint32_t i = 0; i < p->var_count && !clash; i++) {
         clash = may_clash(p->vars[i].name, prefix);
     }
+    for (vyre_stmt s = p->entry; s < p->stmt_count && !clash; s++) { /* tags of copies */
+        clash = p->stmts[s].text && may_clash(p->stmts[s].text, prefix);
+    }
     return !clash;
 }
 
@@ -53,7 +55,8 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
         const char *stem;
     } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->grid, "grid"},
                  {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
-                 {names->at, "at"},       {names->rank, "rank"}};
+                 {names->at, "at"},       {names->rank, "rank"},          {names->turn, "turn"},
+                 {names->then, "then"},   {names->expect, "expect"},      {names->raw, "raw"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -92,6 +95,21 @@ static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t
     return total - left;
 }
 
+/* Index of the barrier among those that were kept, or VYRE_NONE. */
+static uint32_t find_kept(const vyre_barriers *barriers, vyre_stmt sync) {
+    uint32_t low = 0, high = barriers->kept.count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (barriers->kept.data[middle].stmt < sync) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool found = low < barriers->kept.count && barriers->kept.data[low].stmt == sync;
+    return found ? low : VYRE_NONE;
+}
+
 static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
                                const vyre_carry_plan *plan, vyre_segment_maker *maker,
                                const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
@@ -119,6 +137,10 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
             step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
+        }
+        step->kept = find_kept(&m->barriers, block->sync);
+        if (step->kind == VYRE_STEP_BRANCH || step->asks) {
+            m->view.control_words = 1;
         }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
@@ -210,27 +232,6 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
-static int by_place(const void *a, const void *b) {
-    const vyre_place *x = &((const vyre_removed_barrier *)a)->place;
-    const vyre_place *y = &((const vyre_removed_barrier *)b)->place;
-    int lines = (x->line > y->line) - (x->line < y->line);
-    return lines ? lines : (x->col > y->col) - (x->col < y->col);
-}
-
-static vyre_status list_removed(vyre_module *m, const vyre_blocks *blocks) {
-    m->view.removed_count = blocks->dropped.count;
-    m->removed = vyre_alloc_zeroed(&m->allocator, blocks->dropped.count, sizeof *m->removed);
-    for (uint32_t i = 0; m->removed && i < blocks->dropped.count; i++) {
-        m->removed[i] = (vyre_removed_barrier){
-            .place = vyre_program_stmt_place(m->source, blocks->dropped.data[i].sync),
-            .weakened = blocks->dropped.data[i].weakened};
-    }
-    if (m->removed && blocks->dropped.count > 0) {
-        qsort(m->removed, blocks->dropped.count, sizeof *m->removed, by_place);
-    }
-    return m->removed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
-}
-
 static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
                               const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
                               vyre_diag *diag) {
@@ -240,17 +241,19 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     if (!m->steps || !m->segments) {
         return vyre_fail_memory(diag, "splitting");
     }
+    bool branches = false;
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
+        branches |= blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
     }
+    bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m, plan, &maker, diag);
+    vyre_status status = vyre_segment_maker_create(m, plan, checks_turn, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
     }
-    if (status == VYRE_OK &&
-        (list_carries(m, blocks, plan, order) != VYRE_OK || list_removed(m, blocks) != VYRE_OK)) {
+    if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
         status = vyre_fail_memory(diag, "splitting");
     }
     return status;
@@ -277,29 +280,35 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
-    m->view.removed = m->removed;
-    m->view.grid_words = 1 + plan->grid_words;
+    m->view.removed = m->barriers.removed.data;
+    m->view.removed_count = m->barriers.removed.count;
+    m->view.kept = m->barriers.kept.data;
+    m->view.kept_count = m->barriers.kept.count;
+    m->view.along_x = m->barriers.along_x;
+    m->view.grid_words = plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
     return status;
 }
 
-/* Takes over the reference to `source`. */
-static vyre_status split_inlined(vyre_program *source, const vyre_split_options *options,
-                                 const vyre_allocator *a, vyre_module **out_module,
-                                 vyre_diag *diag) {
+/* Takes over the reference to `source`, and `barriers`. */
+static vyre_status split_ready(vyre_program *source, vyre_barriers *barriers,
+                               const vyre_split_options *options, const vyre_allocator *a,
+                               vyre_module **out_module, vyre_diag *diag) {
     vyre_module *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m) {
         vyre_program_release(source);
+        vyre_barriers_finish(barriers, a);
         return vyre_fail_memory(diag, "splitting");
     }
     m->allocator = *a;
     atomic_init(&m->references, 1);
     m->source = source;
+    m->barriers = *barriers;
     const vyre_program_view *p = vyre_program_get(source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
     m->view.scope = options->scope;
-    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, options->keep_barriers, a);
+    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, source, &blocks, a, diag);
@@ -324,7 +333,8 @@ vyre_status vyre_split(const vyre_program *program, const vyre_split_options *op
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     static const vyre_split_options defaults;
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *inlined = NULL, *ready = NULL;
+    vyre_program *inlined = NULL, *lowered = NULL, *ready = NULL;
+    vyre_barriers barriers = {.along_x = false};
     options = options ? options : &defaults;
     if (options->scope != VYRE_SPLIT_SCOPE_GRID && vyre_contains_grid_sync(program)) {
         return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
@@ -334,8 +344,15 @@ vyre_status vyre_split(const vyre_program *program, const vyre_split_options *op
     }
     vyre_status status = vyre_inline(program, &a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, options->scope, &a, &ready, diag);
+        status = vyre_lower_async(inlined, options->scope, &a, &lowered, diag);
         vyre_program_release(inlined);
     }
-    return status == VYRE_OK ? split_inlined(ready, options, &a, out_module, diag) : status;
+    if (status == VYRE_OK && (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID)) {
+        ready = lowered;
+    } else if (status == VYRE_OK) {
+        status = vyre_opt_barrier(lowered, options->any_grid, &a, &ready, &barriers, diag);
+        vyre_program_release(lowered);
+    }
+    return status == VYRE_OK ? split_ready(ready, &barriers, options, &a, out_module, diag)
+                             : status;
 }

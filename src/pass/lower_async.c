@@ -1,92 +1,259 @@
-/* Copies that are pending where a launch ends:
+/* Copies that are pending where a launch ends. A source that can't change while the copy is pending
+ * is read at the wait, from where it is:
  *
- *     async_load(s, d, o, n, "t");   ->   let m = n;  async_load(s, p, o, n, "t"); async_wait("t");
- *     async_wait("t");               ->   async_load(p, d, 0, m, "t2");  async_wait("t2");
+ *     async_load(s, d, o, n, "t");   ->   let k = o; let m = n;
+ *     async_wait("t");               ->   async_load(s, d, k, m, "t"); async_wait("t");
  *
- * p has the bytes of d: what lies beyond would be clipped at delivery anyway. Begin and wait stand
- * in one statement list, so m is visible at the wait and a barrier between them lies on every path.
- */
+ * Otherwise the bytes go through a private array p, which is carried like any other:
+ *
+ *     async_load(s, d, o, n, "t");   ->   let k = o; let m = n;
+ *                                         async_load(s, p, k, m, "t"); async_wait("t");
+ *     async_wait("t");               ->   async_load(p, d, 0, m, "t_2"); async_wait("t_2");
+ *
+ * p is as large as the source, the destination or the most that n can be, whichever is least: what
+ * the destination clips is not needed, and what lies beyond the source reads as zeros at the wait
+ * as well. Begin and wait stand in one statement list, so k and m are visible at the wait and a
+ * barrier between them lies on every path. */
 #include "pass/lower_async.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/effects.h"
 #include "base/diag.h"
 #include "base/mutant.h"
+#include "ir/builder.h"
+#include "ir/fold.h"
 #include "ir/size.h"
 #include "pass/blocks.h"
 #include "pass/each.h"
 
 typedef struct pending {
     vyre_stmt begin, wait;
-    uint32_t capacity; /* bytes */
-    vyre_decl store;   /* in the result */
+    uint32_t words;  /* to keep in private memory; 0: the source does not change */
+    vyre_decl store; /* in the result */
     vyre_var size, offset;
 } pending;
 
 typedef struct plan {
     vyre_split_scope scope;
-    VYRE_VEC(pending) list;
+    const vyre_program *program;
+    const vyre_program_view *p;
+    const vyre_allocator *a;
+    vyre_effect_map *effects;
+    uint32_t *waits; /* per statement: how many before it wait for the scope */
+    uint64_t room;   /* bytes of private memory that are free */
+    vyre_unique tags;
+    VYRE_VEC(pending) list; /* ascending */
 } plan;
 
 static bool is_begin(uint8_t op) {
     return op == VYRE_STMT_ASYNC_LOAD || op == VYRE_STMT_ASYNC_STORE;
 }
 
-static vyre_status add_pending(plan *to, const vyre_program *program, vyre_stmt begin,
-                               vyre_stmt wait, const vyre_allocator *a, vyre_diag *diag) {
-    static const vyre_size_env nothing = {0};
-    const vyre_program_view *p = vyre_program_get(program);
-    const vyre_decl_node *d = &p->decls[p->stmts[begin].decl2];
-    uint64_t count = 0;
-    bool constant = d->size != VYRE_NONE &&
-                    vyre_size_evaluate(p, d->size, &nothing, &count, NULL) == VYRE_SIZE_OK;
-    uint64_t bytes = count * vyre_type_size((vyre_type)d->type);
-    if (!constant || count > VYRE_LIMIT_PRIVATE_BYTES || bytes > VYRE_LIMIT_PRIVATE_BYTES) {
-        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_stmt_place(program, begin),
-                            "wait for it before the barrier, or copy in smaller pieces",
-                            "the async copy \"%s\" to %s is pending at a barrier; splitting "
-                            "carries such copies only to memory of a constant size of at most %d "
-                            "bytes",
-                            p->stmts[begin].text, d->name, (int)VYRE_LIMIT_PRIVATE_BYTES);
+/* Whether the source may change while the copy is pending. */
+
+typedef struct range {
+    vyre_stmt first, end;
+} range;
+
+static void include(range *r, vyre_stmt first, vyre_stmt end) {
+    r->first = first < r->first ? first : r->first;
+    r->end = end > r->end ? end : r->end;
+}
+
+static bool is_loop(uint8_t op) {
+    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
+}
+
+/* Back to the grid barrier that every lane passes last before it begins. A loop that is left
+ * backwards comes round again. */
+static void include_before(const plan *all, vyre_stmt begin, range *r) {
+    const vyre_program_view *p = all->p;
+    vyre_stmt s = begin;
+    while (s > p->entry && !vyre_waits_for_grid(p->stmts[s - 1].op)) {
+        const vyre_stmt_node *n = &p->stmts[--s];
+        if (n->op == VYRE_STMT_END) {
+            s = n->match;
+        } else if (n->op == VYRE_STMT_ELSE) {
+            s = p->stmts[n->match].match;
+        } else if (is_loop(n->op)) {
+            include(r, s, n->match);
+        }
     }
-    pending one = {.begin = begin, .wait = wait, .capacity = (uint32_t)bytes};
-    return vyre_vec_push(a, &to->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
+    include(r, s, begin);
+}
+
+/* On to the grid barrier that every lane passes first behind the wait. A jump out of the range and
+ * the end of a loop lead to anywhere in the loop and to what follows it. */
+static void include_behind(const plan *all, vyre_stmt wait, range *r) {
+    const vyre_program_view *p = all->p;
+    vyre_stmt s = wait + 1, resume = 0;
+    uint32_t depth = 0;
+    for (; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
+        bool jumps = n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE;
+        if (jumps && n->match < wait) {
+            include(r, n->match, s);
+            vyre_stmt end = p->stmts[n->match].match;
+            resume = end > resume ? end : resume;
+        } else if (depth == 0 && vyre_waits_for_grid(n->op)) {
+            if (resume <= s) {
+                break;
+            }
+            s = resume;
+        } else if (depth == 0 && scope == VYRE_SCOPE_ELSE) {
+            s = n->match;
+        } else if (depth == 0 && scope == VYRE_SCOPE_END) {
+            include(r, n->match, s);
+        } else {
+            depth += scope == VYRE_SCOPE_OPEN;
+            depth -= scope == VYRE_SCOPE_END;
+        }
+    }
+    include(r, wait, s);
+}
+
+typedef struct watch {
+    vyre_decl decl;
+    bool written;
+} watch;
+
+static void notice(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
+    watch *w = user;
+    (void)load;
+    w->written |= decl == w->decl && (effect & VYRE_EFFECT_WRITE) != 0;
+}
+
+/* A statement by which some lane may change the source between this lane's begin and its wait, or
+ * VYRE_NONE. Lanes run apart between grid barriers, so everything counts from the barrier before
+ * the begin to that behind the wait; of a private source only what lies between the two. */
+static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
+    watch source = {.decl = all->p->stmts[begin].decl};
+    range r = {begin, wait};
+    if (all->p->decls[source.decl].role != VYRE_PRIVATE) {
+        include_before(all, begin, &r);
+        VYRE_MUTANT(lower_async_before_wait, include_behind(all, wait, &r), (void)0);
+    }
+    for (vyre_stmt s = r.first; s < r.end; s++) {
+        vyre_effects_of(all->effects, s, notice, &source);
+        if (source.written) {
+            return s;
+        }
+    }
+    return VYRE_NONE;
+}
+
+/* How many bytes must be kept. */
+
+static uint64_t bytes_of(const vyre_program_view *p, vyre_decl decl) {
+    static const vyre_size_env nothing = {0};
+    const vyre_decl_node *d = &p->decls[decl];
+    uint64_t count;
+    if (d->size == VYRE_NONE ||
+        vyre_size_evaluate(p, d->size, &nothing, &count, NULL) != VYRE_SIZE_OK ||
+        count > UINT32_MAX) {
+        return UINT64_MAX;
+    }
+    return count * vyre_type_size((vyre_type)d->type);
+}
+
+/* The most that the u32 expression can be: its value if that is constant; min() and & of a constant
+ * are not more than it. */
+static uint32_t most(const vyre_program_view *p, vyre_expr root) {
+    enum { LARGEST = 64 };
+    uint64_t bound[LARGEST];
+    bool exact[LARGEST];
+    vyre_expr first = vyre_expr_first(p, root);
+    for (vyre_expr e = first; e <= root && root - first < LARGEST; e++) {
+        const vyre_expr_node *n = &p->exprs[e];
+        uint32_t arity = vyre_expr_info_of((vyre_expr_op)n->op)->arity, at = e - first;
+        uint64_t operands[3] = {0}, least = UINT32_MAX;
+        bool known = n->op != VYRE_EXPR_REF || (p->decls[n->ref].role == VYRE_CONST &&
+                                                vyre_fold_const(p, n->ref, &bound[at]));
+        bool limits = n->type == VYRE_U32 && (n->op == VYRE_EXPR_MIN || n->op == VYRE_EXPR_BIT_AND);
+        for (uint32_t i = 0; i < arity; i++) {
+            operands[i] = bound[n->u.arg[i] - first];
+            known &= exact[n->u.arg[i] - first];
+            least = limits && operands[i] < least ? operands[i] : least;
+        }
+        if (n->op == VYRE_EXPR_LITERAL) {
+            bound[at] = n->u.bits;
+        } else if (n->op != VYRE_EXPR_REF) {
+            known = known && vyre_fold(p, e, operands, &bound[at]);
+        }
+        exact[at] = known;
+        bound[at] = known ? bound[at] : least;
+    }
+    return root - first < LARGEST ? (uint32_t)bound[root - first] : UINT32_MAX;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* The copy's words in private memory, or 0 with an error if there is no room for them. */
+static uint32_t find_room(plan *all, vyre_stmt begin, vyre_stmt change, vyre_diag *diag) {
+    const vyre_program_view *p = all->p;
+    const vyre_stmt_node *n = &p->stmts[begin];
+    uint64_t bytes = smaller(bytes_of(p, n->decl2), most(p, n->arg[1]));
+    bytes = smaller(bytes, bytes_of(p, n->decl));
+    bytes = bytes == 0 ? 4 : (bytes + 3) / 4 * 4;
+    if (bytes > all->room) {
+        const char *source = p->decls[n->decl].name;
+        char fix[sizeof diag->fix];
+        (void)snprintf(fix, sizeof fix,
+                       "wait for it before the barrier, write %.80s only behind the wait, or limit "
+                       "the copy by min(size, %lu)",
+                       source, (unsigned long)all->room);
+        (void)vyre_fail_at(
+            diag, VYRE_UNSUPPORTED, "", vyre_program_stmt_place(all->program, begin), fix,
+            "the async copy \"%s\" is pending at a barrier and line %lu may "
+            "change its source %s meanwhile; splitting would keep its bytes in "
+            "private memory, which has room for %lu",
+            n->text, (unsigned long)vyre_program_stmt_place(all->program, change).line, source,
+            (unsigned long)all->room);
+        return 0;
+    }
+    all->room -= bytes;
+    return (uint32_t)(bytes / 4);
+}
+
+static vyre_status add_pending(plan *all, vyre_stmt begin, vyre_stmt wait, vyre_diag *diag) {
+    pending one = {.begin = begin, .wait = wait};
+    vyre_stmt change = find_change(all, begin, wait);
+    if (change != VYRE_NONE) {
+        one.words = find_room(all, begin, change, diag);
+        if (one.words == 0) {
+            return VYRE_UNSUPPORTED;
+        }
+    }
+    return vyre_vec_push(all->a, &all->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
 }
 
 /* Whether a launch may end at the statement, so that a copy begun before would be cut off: it waits
- * for the scope, or it leaves a loop around the copy in which lanes do. */
-static bool ends_launch(const vyre_program_view *p, vyre_split_scope scope, vyre_stmt s,
-                        vyre_stmt begin) {
-    const vyre_stmt_node *n = &p->stmts[s];
+ * for the grid, or it leaves a loop around the copy in which lanes do. */
+static bool ends_launch(const plan *all, vyre_stmt s, vyre_stmt begin) {
+    const vyre_stmt_node *n = &all->p->stmts[s];
     if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
-        return vyre_waits_for(scope, n->op);
+        return vyre_waits_for(all->scope, n->op);
     }
-    for (vyre_stmt in = n->match; in < p->stmts[n->match].match; in++) {
-        if (vyre_waits_for(scope, p->stmts[in].op)) {
-            return true;
-        }
-    }
-    return false;
+    return all->waits[all->p->stmts[n->match].match] > all->waits[n->match];
 }
 
-/* Tags are used once each, so a begin has one wait. Quadratic in the number of copies only. */
-static vyre_status find_pending(plan *to, const vyre_program *program, const vyre_allocator *a,
-                                vyre_diag *diag) {
-    const vyre_program_view *p = vyre_program_get(program);
+/* Tags are used once each, so a begin has one wait. Linear in the distances between them. */
+static vyre_status find_pending(plan *all, vyre_diag *diag) {
+    const vyre_program_view *p = all->p;
     vyre_status status = VYRE_OK;
     for (vyre_stmt begin = p->entry; begin < p->stmt_count && status == VYRE_OK; begin++) {
-        if (!is_begin(p->stmts[begin].op)) {
-            continue;
-        }
         bool crosses = false;
-        for (vyre_stmt s = begin + 1; s < p->stmt_count; s++) {
-            crosses =
-                crosses || VYRE_MUTANT(lower_async_no_jumps, ends_launch(p, to->scope, s, begin),
-                                       vyre_waits_for(to->scope, p->stmts[s].op));
+        for (vyre_stmt s = begin + 1; is_begin(p->stmts[begin].op) && s < p->stmt_count; s++) {
+            crosses |= VYRE_MUTANT(lower_async_no_jumps, ends_launch(all, s, begin),
+                                   vyre_waits_for(all->scope, p->stmts[s].op));
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
-                status = crosses ? add_pending(to, program, begin, s, a, diag) : VYRE_OK;
+                status = crosses ? add_pending(all, begin, s, diag) : VYRE_OK;
                 break;
             }
         }
@@ -94,56 +261,73 @@ static vyre_status find_pending(plan *to, const vyre_program *program, const vyr
     return status;
 }
 
+/* Writing the result. */
+
 static void declare(vyre_each *each) {
     plan *all = each->user;
     for (uint32_t i = 0; i < all->list.count; i++) {
         pending *one = &all->list.data[i];
-        one->store = vyre_build_memory(each->rw.to, VYRE_PRIVATE, vyre_each_name(each, "_pending"),
-                                       VYRE_U8, vyre_build_size(each->rw.to, one->capacity));
+        if (one->words > 0) {
+            one->store =
+                vyre_build_memory(each->rw.to, VYRE_PRIVATE, vyre_each_name(each, "_pending"),
+                                  VYRE_U32, vyre_build_size(each->rw.to, one->words));
+        }
     }
 }
 
-static void capture(vyre_each *each, pending *one) {
+/* The copy `n` through `tag`, with offset and size as they were at its begin. */
+static void copy(vyre_each *each, const pending *one, uint8_t op, vyre_decl from, vyre_decl to,
+                 bool at_offset, const char *tag) {
+    vyre_builder *b = each->rw.to;
+    vyre_expr offset = at_offset ? vyre_build_var(b, one->offset) : vyre_build_u32(b, 0);
+    vyre_expr size = vyre_build_var(b, one->size);
+    (op == VYRE_STMT_ASYNC_LOAD ? vyre_build_async_load
+                                : vyre_build_async_store)(b, from, to, offset, size, tag);
+    vyre_build_async_wait(b, tag);
+}
+
+static void begin_copy(vyre_each *each, pending *one) {
     vyre_rewriter *rw = &each->rw;
-    vyre_builder *b = rw->to;
     const vyre_stmt_node *n = &rw->p->stmts[one->begin];
     vyre_expr offset = vyre_rewrite_expr(rw, n->arg[0]);
     vyre_expr size = vyre_rewrite_expr(rw, n->arg[1]);
-    one->offset = vyre_build_let(b, vyre_each_name(each, "_offset"), offset);
-    one->size = vyre_build_let(b, vyre_each_name(each, "_size"), size);
-    vyre_expr from =
-        n->op == VYRE_STMT_ASYNC_LOAD ? vyre_build_var(b, one->offset) : vyre_build_u32(b, 0);
-    vyre_build_async_load(b, rw->decls[n->decl], one->store, from, vyre_build_var(b, one->size),
-                          n->text);
-    vyre_build_async_wait(b, n->text);
+    one->offset = vyre_build_let(rw->to, vyre_each_name(each, "_offset"), offset);
+    one->size = vyre_build_let(rw->to, vyre_each_name(each, "_size"), size);
+    if (one->words > 0) {
+        copy(each, one, VYRE_STMT_ASYNC_LOAD, rw->decls[n->decl], one->store,
+             n->op == VYRE_STMT_ASYNC_LOAD, n->text);
+    }
 }
 
-static void deliver(vyre_each *each, const pending *one) {
+static void end_copy(vyre_each *each, const pending *one) {
+    plan *all = each->user;
     vyre_rewriter *rw = &each->rw;
-    vyre_builder *b = rw->to;
     const vyre_stmt_node *n = &rw->p->stmts[one->begin];
-    char tag[VYRE_LIMIT_NAME + 1];
-    (void)snprintf(tag, sizeof tag, "%.240s (delivery)", n->text);
-    if (n->op == VYRE_STMT_ASYNC_LOAD) {
-        vyre_build_async_load(b, one->store, rw->decls[n->decl2], vyre_build_u32(b, 0),
-                              vyre_build_var(b, one->size), tag);
-    } else {
-        vyre_build_async_store(b, one->store, rw->decls[n->decl2], vyre_build_var(b, one->offset),
-                               vyre_build_var(b, one->size), tag);
+    vyre_decl to = rw->decls[n->decl2];
+    if (one->words == 0) {
+        copy(each, one, n->op, rw->decls[n->decl], to, true, n->text);
+        return;
     }
-    vyre_build_async_wait(b, tag);
+    const char *tag = vyre_unique_name(&all->tags, n->text);
+    if (!tag) {
+        vyre_builder_fail_memory(rw->to);
+        return;
+    }
+    copy(each, one, n->op, one->store, to, n->op == VYRE_STMT_ASYNC_STORE, tag);
 }
 
 static bool replace(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
-    for (uint32_t i = 0; i < all->list.count; i++) {
+    uint8_t op = each->rw.p->stmts[s].op;
+    bool concerns = is_begin(op) || op == VYRE_STMT_ASYNC_WAIT;
+    for (uint32_t i = 0; concerns && i < all->list.count; i++) {
         pending *one = &all->list.data[i];
         if (s == one->begin || s == one->wait) {
             vyre_builder_at(each->rw.to, vyre_program_stmt_place(each->rw.source, s));
             if (s == one->begin) {
-                capture(each, one);
+                begin_copy(each, one);
             } else {
-                deliver(each, one);
+                end_copy(each, one);
             }
             return true;
         }
@@ -151,15 +335,49 @@ static bool replace(vyre_each *each, vyre_stmt s) {
     return false;
 }
 
+/* Everything that is known before the copies are looked at. */
+static bool survey(plan *all) {
+    const vyre_program_view *p = all->p;
+    vyre_calls calls;
+    bool ok = vyre_calls_init(&calls, all->program, all->a) == VYRE_OK;
+    if (ok) {
+        ok = vyre_effects_create(all->program, &calls, all->a, &all->effects) == VYRE_OK;
+        vyre_calls_finish(&calls, all->a);
+    }
+    all->waits = vyre_alloc(all->a, p->stmt_count, sizeof *all->waits);
+    uint32_t waits = 0;
+    for (vyre_stmt s = 0; all->waits && s < p->stmt_count; s++) {
+        all->waits[s] = waits;
+        waits += vyre_waits_for(all->scope, p->stmts[s].op);
+        if (ok && is_begin(p->stmts[s].op)) {
+            ok = vyre_unique_name(&all->tags, p->stmts[s].text) != NULL;
+        }
+    }
+    all->room = VYRE_LIMIT_PRIVATE_BYTES;
+    for (vyre_decl d = 0; d < p->decl_count; d++) {
+        all->room -= p->decls[d].role == VYRE_PRIVATE ? bytes_of(p, d) : 0;
+    }
+    return ok && all->waits;
+}
+
 vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
                              vyre_program **out_program, vyre_diag *diag) {
-    plan all = {.scope = scope};
-    vyre_status status = find_pending(&all, program, a, diag);
+    plan all = {.scope = scope, .program = program, .p = vyre_program_get(program), .a = a};
+    if (!(all.p->stats.stmt_kinds >> VYRE_STMT_ASYNC_WAIT & 1)) {
+        *out_program = vyre_program_retain(program);
+        return VYRE_OK;
+    }
+    vyre_unique_init(&all.tags, a);
+    vyre_status status =
+        survey(&all) ? find_pending(&all, diag) : vyre_fail_memory(diag, "splitting");
     if (status == VYRE_OK && all.list.count == 0) {
         *out_program = vyre_program_retain(program);
     } else if (status == VYRE_OK) {
         status = vyre_each_rewrite(program, declare, replace, &all, a, out_program, diag);
     }
     vyre_vec_free(a, &all.list);
+    vyre_free(a, all.waits, all.p->stmt_count, sizeof *all.waits);
+    vyre_effects_destroy(all.effects);
+    vyre_unique_finish(&all.tags);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "pass/opt_barrier.h"
 #include "vyre/split.h"
 
 /* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
@@ -14,8 +15,9 @@ typedef struct vyre_module_names {
     char prefix[16]; /* of all of them, and of those that are numbered */
     char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
     char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
-    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME];
-    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME];
+    char turn[VYRE_MODULE_NAME], then[VYRE_MODULE_NAME];
+    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
+    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
 
@@ -29,7 +31,7 @@ struct vyre_module {
     vyre_carry *carries;
     vyre_carry_buffer *buffers;
     char (*buffer_names)[VYRE_MODULE_NAME];
-    vyre_removed_barrier *removed;
+    vyre_barriers barriers;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;

@@ -1,5 +1,6 @@
 /* Segments. The shape of what is built:
  *
+ *     if (_turn[0] == _expect) {                where branches decide: only if it is its turn
  *     let at = linear number of the lane;
  *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended
  *     let x = _lane[slot * _lanes + at];        values that the block touches
@@ -7,10 +8,12 @@
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
  *     _next[slot] = y;                          by every living lane: any one may have ended
- *     _next[0] = 2 * _tick + condition;         by every living lane, too
+ *     _then[0] = 2 * _tick + condition;         by every living lane, too
+ *     }
  *
  * What lanes share is read from _grid and written to _next: within a launch some lanes read before
- * others have written. It also lets the validator see that what is read is the same for all. */
+ * others have written. It also lets the validator see that what is read is the same for all. So is
+ * the word of the last decision, in _turn, another buffer than that of the next one, _then. */
 #include "pass/segment.h"
 
 #include <stdio.h>
@@ -225,10 +228,6 @@ static void copy_block(maker *m) {
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
-        case VYRE_ITEM_BARRIER:
-            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, item->begin));
-            vyre_build_barrier(m->b, VYRE_SEQ_CST);
-            break;
         }
     }
 }
@@ -263,7 +262,7 @@ static void decide(maker *m) {
         vyre_build_ref(m->b, vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick));
     vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, tick, u32(m, 2)),
                          vyre_build_cast(m->b, VYRE_U32, condition));
-    vyre_build_store(m->b, vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next), u32(m, 0),
+    vyre_build_store(m->b, vyre_segment_carrier(m, &m->then, VYRE_INOUT, m->names->then), u32(m, 0),
                      word);
     m->has_effect = true;
 }
@@ -312,6 +311,15 @@ static bool is_first(const maker *m) {
     return m->number == 0 && m->block->preds == 1;
 }
 
+/* A launch may have been enqueued before it was known which way the program goes. All lanes find
+ * the same word, so whatever may wait stays in uniform control flow. */
+static void check_turn(maker *m) {
+    vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn);
+    vyre_decl expect = vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect);
+    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_EQ, VYRE_EXPR_GE),
+                            vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
+}
+
 static void restore(maker *m) {
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
         const vyre_entity *entity = entity_of(m, i);
@@ -322,6 +330,9 @@ static void restore(maker *m) {
     }
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+    if (m->checks_turn) {
+        check_turn(m);
+    }
     if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
         vyre_expr ended = vyre_segment_load_own(m, m->plan->ended_slot);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
@@ -363,6 +374,10 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     copy_block(m);
     store(m);
     decide(m);
+    if (m->checks_turn) {
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        vyre_build_end(m->b);
+    }
     *out_segment = NULL;
     return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
                ? vyre_builder_finish(m->b, out_segment, diag)
@@ -396,7 +411,8 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->grid = m->next = m->lanes = m->tick = m->rank = VYRE_NONE;
+    m->grid = m->next = m->turn = m->then = VYRE_NONE;
+    m->lanes = m->tick = m->expect = m->rank = m->raw = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
@@ -415,7 +431,8 @@ static uint32_t hidden_values(const maker *m) {
 }
 
 vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carry_plan *plan,
-                                      vyre_segment_maker **out_maker, vyre_diag *diag) {
+                                      bool checks_turn, vyre_segment_maker **out_maker,
+                                      vyre_diag *diag) {
     const vyre_allocator *a = &module->allocator;
     maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m || vyre_rewriter_init(&m->rw, module->source, NULL, a) != VYRE_OK) {
@@ -426,6 +443,7 @@ vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carr
     m->p = plan->p;
     m->names = &module->names;
     m->module = &module->view;
+    m->checks_turn = checks_turn;
     m->values = vyre_entity_of_decl(plan, 0);
     m->rw.replace = replace;
     m->rw.user = m;

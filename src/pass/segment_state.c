@@ -11,8 +11,9 @@
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
     if (*slot == VYRE_NONE) {
         *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
-                : role == VYRE_WORKGROUP
-                    ? vyre_build_memory(m->b, role, name, VYRE_U32, vyre_build_size(m->b, 2))
+                : role == VYRE_WORKGROUP || role == VYRE_PRIVATE
+                    ? vyre_build_memory(m->b, role, name, VYRE_U32,
+                                        vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1))
                     : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
     }
     return *slot;
@@ -90,9 +91,9 @@ static vyre_expr group_number(maker *m) {
     return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
-/* Index of a shared value in _grid or _next, whose word 0 is the control word. */
+/* Index of a shared value in _grid or _next. */
 static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
-    uint32_t slot = 1 + entity->slot + word;
+    uint32_t slot = entity->slot + word;
     if (entity->kind == VYRE_CARRY_GRID) {
         return u32(m, slot);
     }
@@ -192,6 +193,26 @@ void vyre_segment_store_value(maker *m, uint32_t e) {
     }
 }
 
+/* An element whose bits a load or a store would not keep (a true that is not 1, the payload of a
+ * NaN) goes through a private word, by copies; `tag` is the next one's. The source has copies, too:
+ * they brought such bits. */
+
+static vyre_expr load_raw(maker *m, vyre_decl d, vyre_expr at, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_async_load(m->b, m->rw.decls[d], raw, op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+    return vyre_build_load(m->b, raw, u32(m, 0));
+}
+
+static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_store(m->b, raw, u32(m, 0), word);
+    vyre_build_async_store(m->b, raw, m->rw.decls[d], op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+}
+
 /* Arrays: a loop over elements. Private ones by each lane; workgroup memory by the living lanes of
  * the group together. Where an array lies in several buffers, there is a loop for each run of
  * elements whose words do not change the buffer. */
@@ -219,8 +240,18 @@ static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint3
 }
 
 static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl carriers[2],
-                         const vyre_expr words[2]) {
+                         const vyre_expr words[2], const char *tag) {
     vyre_type type = (vyre_type)x->entity->type;
+    bool raw = VYRE_MUTANT(segment_never_raw, x->entity->raw, false);
+    if (raw && x->restore) {
+        store_raw(m, x->decl, at, vyre_build_load(m->b, carriers[0], words[0]), tag);
+        return;
+    }
+    if (raw) {
+        vyre_build_store(m->b, carriers[0], words[0], load_raw(m, x->decl, at, tag));
+        m->has_effect = true;
+        return;
+    }
     if (x->restore) {
         vyre_expr low = vyre_build_load(m->b, carriers[0], words[0]);
         vyre_expr high = x->per == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
@@ -263,7 +294,7 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
                              u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w)));
         words[w] = x->by_group ? group_index(m, in, word) : lane_index(m, word);
     }
-    copy_element(m, x, at, carriers, words);
+    copy_element(m, x, at, carriers, words, name);
     vyre_build_end(m->b);
 }
 

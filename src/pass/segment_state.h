@@ -12,6 +12,7 @@ struct vyre_segment_maker {
     const vyre_module_names *names;
     const vyre_module_view *module; /* its buffers */
     uint32_t values; /* entities that are values: variables and hidden ones of loops */
+    bool checks_turn;
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
     uint32_t number;                  /* of the block */
@@ -22,7 +23,7 @@ struct vyre_segment_maker {
     uint8_t *access;          /* per declaration: bits of READ, WRITE */
     VYRE_VEC(vyre_decl) used; /* declarations with access */
     bool *bound;              /* per value: its binding is in the block */
-    vyre_decl grid, next, lanes, tick, rank;
+    vyre_decl grid, next, turn, then, lanes, tick, expect, rank, raw;
     vyre_decl *owned; /* per buffer of what lanes and groups own */
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */

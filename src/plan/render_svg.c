@@ -147,8 +147,8 @@ void vyre_plan_render_svg(vyre_text *text, const vyre_plan_view *view) {
                      left + width + 20, height, plan->group_count, plan->barriers);
     vyre_plan_render_gap(text, plan);
     vyre_text_puts(text, "</text>\n");
+    lines(&c); /* below the boxes, so that they cross no name */
     groups(&c);
-    lines(&c);
     if (memory) {
         c.y += row * plan->group_count + gap;
         arena_picture(&c);

@@ -7,15 +7,19 @@
 #include "runtime/trace.h"
 
 /* What spans of an entry are called. */
-#define SPAN_allocate "alloc"
-#define SPAN_write    "upload"
-#define SPAN_read     "download"
-#define SPAN_copy     "copy"
-#define SPAN_zero     "zero"
-#define SPAN_equal    "compare"
-#define SPAN_compile  "compile"
-#define SPAN_launch   "launch"
-#define SPAN_finish   "wait"
+#define SPAN_allocate       "alloc"
+#define SPAN_write          "upload"
+#define SPAN_read           "download"
+#define SPAN_copy           "copy"
+#define SPAN_zero           "zero"
+#define SPAN_equal          "compare"
+#define SPAN_compile        "compile"
+#define SPAN_launch         "launch"
+#define SPAN_finish         "wait"
+#define SPAN_fetch          "fetch"
+#define SPAN_await          "await"
+#define SPAN_compile_module "compile"
+#define SPAN_run_module     "launch"
 
 static vyre_status begin(const vyre_call *call, uint64_t *out_time, vyre_diag *diag) {
     if (vyre_device_is_lost(call->device)) {

@@ -59,8 +59,9 @@ uint64_t vyre_carry_bytes(const vyre_carry *carry, uint64_t lanes, uint64_t grou
 
 static uint64_t total_bytes(const vyre_carry_need *need) {
     const vyre_module_view *m = need->module;
-    return sum(4, sum(m->lane_words, need->lanes, m->group_words, need->groups), 8,
-               shared_words(need));
+    uint64_t carried = sum(4, sum(m->lane_words, need->lanes, m->group_words, need->groups), 8,
+                           shared_words(need));
+    return sum(1, carried, 8, m->control_words);
 }
 
 /* The next largest after `last`, in the order of bytes, then of the list; NULL: there is none. */

@@ -14,7 +14,7 @@
     X(dispatches, "dispatches", NULL, "dispatches that succeeded")                                 \
     X(compiles, "compiles", NULL, "pipelines made")                                                \
     X(launches, "dispatch_launches", NULL, "kernel launches")                                      \
-    X(skipped_launches, "skipped_launches", NULL, "segments without effect that were not launched") \
+    X(skipped_launches, "skipped_launches", NULL, "steps without a launch, and launches ahead whose turn did not come") \
     X(passes, "passes", NULL, "passes over the grid, fixpoints included")                          \
     X(host_waits, "host_waits", NULL, "times that the host waited for the device")                 \
     X(input_bytes, "dispatch_bytes", "direction=\"input\"", "bytes to and from the device")        \

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/call.h"
 #include "runtime/slots.h"
 #include "runtime/staging.h"
@@ -57,7 +58,8 @@ static vyre_status upload(vyre_run *run, const transfer *t) {
         vyre_call call = vyre_run_call(run, run->binding.inputs[i]);
         vyre_memory memory = run->memory[run->binding.inputs[i]];
         const vyre_input *input = &t->inputs[i];
-        if (memory) {
+        status = VYRE_MUTANT(upload_unwatched, true, false) ? vyre_run_check_time(run) : VYRE_OK;
+        if (memory && status == VYRE_OK) {
             status = vyre_call_write(&call, memory, 0, input->data, input->size, run->diag);
             run->report.stats.bytes_in += status == VYRE_OK ? input->size : 0;
         }
@@ -96,7 +98,7 @@ static vyre_status run_pipeline(vyre_pipeline *pipeline, const transfer *t,
         return status;
     }
     status = check_outputs(&run, t);
-    if (status == VYRE_OK && !pipeline->is_compiled) {
+    if (status == VYRE_OK && !pipeline->variants[VYRE_VARIANT_USUAL].is_compiled) {
         run.lap = begin; /* checking the program is part of it */
         status = vyre_pipeline_compile(pipeline, options, diag);
         vyre_run_lap(&run, &run.report.times.compile);
@@ -105,6 +107,9 @@ static vyre_status run_pipeline(vyre_pipeline *pipeline, const transfer *t,
         vyre_staging staging = {0};
         bool through_buffers = options->path == VYRE_PATH_RESIDENT;
         status = through_buffers ? vyre_staging_create(&staging, &run) : vyre_run_allocate(&run);
+        if (status == VYRE_OK && !through_buffers) {
+            status = vyre_run_prepare(&run);
+        }
         if (status == VYRE_OK) {
             status = upload(&run, t);
         }

@@ -11,7 +11,8 @@ struct vyre_event {
     /* What to do: a pipeline with buffers or host bytes, or a program. */
     vyre_pipeline *pipeline; /* retained; or NULL */
     const vyre_program *program;
-    vyre_buffer *const *buffers; /* NULL: host bytes */
+    bool is_resident; /* buffers, not host bytes */
+    vyre_buffer *const *buffers;
     const vyre_input *inputs;
     vyre_output *outputs;
     uint32_t buffer_count, input_count, output_count;
@@ -25,7 +26,7 @@ struct vyre_event {
 
 static void work(vyre_job *job) {
     vyre_event *e = (vyre_event *)job;
-    if (e->buffers) {
+    if (e->is_resident) {
         e->status = vyre_dispatch_resident(e->pipeline, e->buffers, e->buffer_count, &e->options,
                                            &e->report, &e->diag);
     } else if (e->pipeline) {
@@ -103,11 +104,9 @@ vyre_status vyre_dispatch_resident_async(vyre_pipeline *pipeline, vyre_buffer *c
                                          uint32_t buffer_count,
                                          const vyre_dispatch_options *options,
                                          vyre_event **out_event, vyre_diag *diag) {
-    if (!buffers) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the buffers", "buffers is NULL");
-    }
     vyre_event given = {.device = pipeline ? pipeline->device : NULL,
                         .pipeline = pipeline,
+                        .is_resident = true,
                         .buffers = buffers,
                         .buffer_count = buffer_count};
     return start(&given, options, out_event, diag);

@@ -37,15 +37,14 @@ typedef struct fault_device {
     vyre_backend_device *object;
     vyre_fault fault;
     atomic_uint_least64_t calls;
-    atomic_bool lost;
 } fault_device;
 
 /* What a driver would answer when that entry fails. */
 static vyre_status failure_of(unsigned op) {
-    return op == OP_allocate  ? VYRE_OUT_OF_MEMORY
-           : op == OP_compile ? VYRE_UNSUPPORTED
-           : op == OP_open    ? VYRE_NOT_FOUND
-                              : VYRE_DEVICE_FAILED;
+    return op == OP_allocate                             ? VYRE_OUT_OF_MEMORY
+           : op == OP_compile || op == OP_compile_module ? VYRE_UNSUPPORTED
+           : op == OP_open                               ? VYRE_NOT_FOUND
+                                                         : VYRE_DEVICE_FAILED;
 }
 
 static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
@@ -59,14 +58,11 @@ static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
 
 /* Counts a call of `op`; not OK if it is to fail. */
 static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
-    bool hit = atomic_load(&f->lost);
-    if (op == f->fault.op) {
-        uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
-        hit = hit || (f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n);
-        if (hit && f->fault.mode == VYRE_FAULT_LOST) {
-            atomic_store(&f->lost, true);
-        }
+    if (op != f->fault.op) {
+        return VYRE_OK;
     }
+    uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
+    bool hit = f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n;
     return hit ? fail(&f->fault, op, diag) : VYRE_OK;
 }
 
@@ -100,7 +96,8 @@ static vyre_status no_choice(vyre_diag *diag, const char *what, const char *valu
     }
     return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
                      "write op=launch&n=3&mode=once; op is an entry such as open, allocate, write, "
-                     "read, copy, zero, compile, launch, finish; mode is once, always or lost",
+                     "read, copy, zero, compile, launch, finish, fetch, await, compile_module, "
+                     "run_module; mode is once, always or lost",
                      "a fault has no %s \"%s\"%s%s%s", what, value,
                      nearest.best ? "; did you mean \"" : "", nearest.best ? nearest.best : "",
                      nearest.best ? "\"?" : "");
@@ -188,7 +185,6 @@ vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *alloc
     f->object = *object;
     f->fault = *fault;
     atomic_init(&f->calls, 0);
-    atomic_init(&f->lost, false);
     f->table.close = fault_close;
 #define FILL(name, ...) f->table.name = f->inner->name ? fault_##name : NULL;
     VYRE_DEVICE_ENTRIES(FILL, FILL)

@@ -7,7 +7,7 @@
 typedef enum vyre_fault_mode {
     VYRE_FAULT_ONCE,   /* the n-th call fails */
     VYRE_FAULT_ALWAYS, /* the n-th and all later ones */
-    VYRE_FAULT_LOST    /* from the n-th on every call of any entry: the device is lost */
+    VYRE_FAULT_LOST    /* the n-th loses the device; nothing is called on a lost one */
 } vyre_fault_mode;
 
 typedef struct vyre_fault {

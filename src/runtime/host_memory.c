@@ -76,3 +76,18 @@ vyre_status vyre_host_equal(vyre_backend_device *device, vyre_memory a, vyre_mem
     *out_equal = memcmp(block_of(a)->bytes, block_of(b)->bytes, size) == 0;
     return VYRE_OK;
 }
+
+vyre_status vyre_host_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                            uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag) {
+    *out_ticket = 0;
+    return vyre_host_read(device, memory, offset, out_ticket, size, diag);
+}
+
+vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
+                            uint64_t size, vyre_diag *diag) {
+    (void)device, (void)diag;
+    if (data) {
+        memcpy(data, &ticket, size);
+    }
+    return VYRE_OK;
+}

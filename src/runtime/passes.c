@@ -107,8 +107,11 @@ static vyre_status run_pass(vyre_run *run) {
         .race_capacity = o->races ? o->race_capacity - report->races_stored : 0,
     };
     vyre_launch_result result = {0};
-    vyre_pass pass = {
-        .trace = o->trace, .result = &result, .stats = &report->stats, .times = &report->times};
+    vyre_pass pass = {.trace = o->trace,
+                      .result = &result,
+                      .stats = &report->stats,
+                      .times = &report->times,
+                      .ahead = o->ahead};
     vyre_status status = vyre_pipeline_run(run->pipeline, &launch, &pass, run->diag);
     return status != VYRE_OK ? status : take_result(run, &result);
 }

@@ -1,11 +1,16 @@
 /* Pipelines: a device with a native grid barrier, or a program that does not wait for its grid,
- * gets the program as it is, in one launch per pass. All others run a schedule of segments. */
+ * gets the program in one launch per pass. All others run a schedule of segments. Barriers that
+ * nobody needs are removed for both, but not for the oracle: it must not share a mistake with what
+ * it judges. Where that is right only for grids along x, a grid with more axes gets a variant of
+ * its own, made under the pipeline's lock by the first dispatch that needs it. */
 #include "runtime/pipeline.h"
 
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/mutant.h"
+#include "pass/inline.h"
+#include "pass/opt_barrier.h"
 #include "runtime/call.h"
 #include "runtime/geometry.h"
 #include "runtime/reshape.h"
@@ -80,6 +85,7 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     }
     atomic_init(&p->references, 1);
     p->device = device;
+    p->no_optimize = options->no_optimize;
     vyre_status status = take_program(p, program, options, diag);
     p->is_split = vyre_contains_grid_sync(program) &&
                   (device->info.level != VYRE_LEVEL_PROGRAM || options->split == VYRE_SPLIT_ALWAYS);
@@ -99,17 +105,77 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     return VYRE_OK;
 }
 
+/* The program without the barriers that nobody needs, if there are such. Opaque functions are for
+ * the device to replace: a program that calls one is left alone. */
+static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vyre_diag *diag) {
+    const vyre_allocator *a = &p->device->allocator;
+    if (p->no_optimize || !vyre_contains_grid_sync(p->program) || p->device->info.is_oracle ||
+        vyre_program_get(p->program)->stats.opaque_calls) {
+        return VYRE_OK;
+    }
+    vyre_program *inlined = NULL;
+    vyre_barriers barriers;
+    vyre_status status = vyre_inline(p->program, a, &inlined, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    status = vyre_opt_barrier(inlined, any_grid, a, &v->optimised, &barriers, diag);
+    vyre_program_release(inlined);
+    if (status == VYRE_OK && barriers.removed.count == 0) {
+        vyre_program_release(v->optimised);
+        v->optimised = NULL;
+    }
+    if (status == VYRE_OK) {
+        v->along_x = barriers.along_x;
+        vyre_barriers_finish(&barriers, a);
+    }
+    return status;
+}
+
+static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_grid,
+                                 vyre_trace *trace, vyre_diag *diag) {
+    vyre_call call = {
+        .device = p->device, .trace = trace, .name = vyre_program_get(p->program)->name};
+    vyre_status status = optimise(p, v, any_grid, diag);
+    if (status == VYRE_OK) {
+        const vyre_program *program = v->optimised ? v->optimised : p->program;
+        status = vyre_call_compile(&call, program, &v->kernel, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(v->optimised);
+        v->optimised = NULL;
+    }
+    return status;
+}
+
+static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace *trace,
+                                   vyre_diag *diag) {
+    vyre_variant *v = &p->variants[which];
+    const bool any_grid = which == VYRE_VARIANT_ANY_GRID;
+    vyre_status status;
+    if (p->is_split) {
+        const vyre_split_options split = {.keep_barriers = p->no_optimize, .any_grid = any_grid};
+        status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, trace, diag);
+        v->along_x = status == VYRE_OK && vyre_module_get(v->schedule.module)->along_x;
+    } else {
+        status = compile_whole(p, v, any_grid, trace, diag);
+    }
+    v->is_compiled = status == VYRE_OK;
+    vyre_count(&p->device->counters, VYRE_COUNT_compiles, v->is_compiled);
+    return status;
+}
+
 vyre_status vyre_pipeline_compile(vyre_pipeline *p, const vyre_dispatch_options *options,
                                   vyre_diag *diag) {
-    vyre_call call = {
-        .device = p->device, .trace = options->trace, .name = vyre_program_get(p->program)->name};
-    vyre_split_options split = {.keep_barriers = options->no_optimize};
-    vyre_status status = p->is_split ? vyre_schedule_init(&p->schedule, p->device, p->program,
-                                                          &split, options->trace, diag)
-                                     : vyre_call_compile(&call, p->program, &p->kernel, diag);
-    p->is_compiled = status == VYRE_OK;
-    vyre_count(&p->device->counters, VYRE_COUNT_compiles, p->is_compiled);
-    return status;
+    return compile_variant(p, VYRE_VARIANT_USUAL, options->trace, diag);
+}
+
+/* Which variant is right for a grid; an empty one needs none, so the usual will do. */
+static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3]) {
+    const bool along_x =
+        VYRE_MUTANT(pipeline_any_grid, grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1, true);
+    return p->variants[VYRE_VARIANT_USUAL].along_x && !along_x ? VYRE_VARIANT_ANY_GRID
+                                                               : VYRE_VARIANT_USUAL;
 }
 
 vyre_status vyre_compile(vyre_device *device, vyre_program *program,
@@ -148,10 +214,14 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
         return;
     }
     vyre_device *device = pipeline->device;
-    if (pipeline->is_compiled && pipeline->is_split) {
-        vyre_schedule_finish(&pipeline->schedule);
-    } else if (pipeline->is_compiled) {
-        device->table->destroy(device->object, pipeline->kernel);
+    for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
+        vyre_variant *v = &pipeline->variants[i];
+        if (v->is_compiled && pipeline->is_split) {
+            vyre_schedule_finish(&v->schedule);
+        } else if (v->is_compiled) {
+            device->table->destroy(device->object, v->kernel);
+        }
+        vyre_program_release(v->optimised);
     }
     pthread_mutex_destroy(&pipeline->lock);
     vyre_program_release(pipeline->copy);
@@ -187,8 +257,12 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
 
 vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
                                   vyre_trace *trace, vyre_diag *diag) {
-    return pipeline->is_split ? vyre_schedule_prepare(&pipeline->schedule, grid, trace, diag)
-                              : VYRE_OK;
+    const uint32_t which = variant_for(pipeline, grid);
+    vyre_variant *v = &pipeline->variants[which];
+    vyre_status status = v->is_compiled ? VYRE_OK : compile_variant(pipeline, which, trace, diag);
+    return status == VYRE_OK && pipeline->is_split
+               ? vyre_schedule_prepare(&v->schedule, grid, trace, diag)
+               : status;
 }
 
 static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
@@ -197,14 +271,16 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
                       .trace = pass->trace,
                       .name = vyre_program_get(p->program)->name,
                       .elapsed = &pass->times->enqueue};
-    vyre_status status = vyre_call_launch(&call, p->kernel, launch, pass->result, diag);
+    vyre_backend_kernel *kernel = p->variants[variant_for(p, launch->grid)].kernel;
+    vyre_status status = vyre_call_launch(&call, kernel, launch, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
     return status;
 }
 
 vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
-    vyre_status status = p->is_split ? vyre_schedule_run(&p->schedule, launch, pass, diag)
+    vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid)].schedule;
+    vyre_status status = p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
                                      : launch_whole(p, launch, pass, diag);
     vyre_call call = {.device = p->device,
                       .trace = pass->trace,
@@ -216,10 +292,10 @@ vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const
     return status != VYRE_OK ? status : finished;
 }
 
-void vyre_pipeline_count(const vyre_pipeline *p) {
+void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3]) {
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
-    const vyre_schedule *s = &p->schedule;
+    const vyre_schedule *s = &p->variants[variant_for(p, grid)].schedule;
     if (p->is_split && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);

@@ -137,6 +137,9 @@ vyre_status vyre_resident_init(vyre_resident *r, const vyre_sequence_step *step,
     if (status == VYRE_OK) {
         status = vyre_run_allocate(&r->run);
     }
+    if (status == VYRE_OK) {
+        status = vyre_run_prepare(&r->run);
+    }
     if (status != VYRE_OK) {
         vyre_run_finish(&r->run);
     }
@@ -157,7 +160,9 @@ vyre_status vyre_resident_execute(vyre_resident *r) {
             vyre_call call = vyre_run_call(run, i);
             status = vyre_call_zero(&call, b->memory, 0, call.bytes, run->diag);
         }
-        b->is_zero = b->is_zero && !is_written(decl);
+        if (is_written(decl)) { /* what is only read may be shared by threads */
+            b->is_zero = false;
+        }
     }
     vyre_run_lap(run, &run->report.times.alloc);
     return status != VYRE_OK ? status : vyre_run_execute(run);

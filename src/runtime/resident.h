@@ -9,8 +9,8 @@ typedef struct vyre_resident {
     vyre_buffer *const *buffers;
 } vyre_resident;
 
-/* Binds and allocates scratch. `step` is copied but for what it points to. On failure nothing is to
- * be finished. */
+/* Binds, allocates scratch and makes room for what is carried. `step` is copied but for what it
+ * points to. On failure nothing is to be finished. */
 vyre_status vyre_resident_init(vyre_resident *resident, const vyre_sequence_step *step,
                                uint64_t begin, vyre_diag *diag);
 /* Runs; may be called again after vyre_run_begin. */

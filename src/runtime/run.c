@@ -12,8 +12,6 @@
 #include "runtime/call.h"
 #include "runtime/support.h"
 
-typedef unsigned long long ull;
-
 const vyre_dispatch_options *vyre_options_or_default(const vyre_dispatch_options *options) {
     static const vyre_dispatch_options defaults;
     return options ? options : &defaults;
@@ -29,6 +27,10 @@ vyre_status vyre_options_check(const vyre_device *device, const vyre_dispatch_op
     if (o->has_iterations && o->iterations == 0) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "run at least one pass",
                          "zero iterations were asked for on %s", info->backend);
+    }
+    if (o->ahead > VYRE_LIMIT_AHEAD) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "fewer do as well",
+                         "%u launches ahead are more than %d", o->ahead, VYRE_LIMIT_AHEAD);
     }
     const char *only_ref = o->order != VYRE_ORDER_FORWARD ? "an order of lanes"
                            : o->find_races                ? "race detection"
@@ -53,7 +55,8 @@ vyre_status vyre_run_check_time(const vyre_run *run) {
     }
     if (run->deadline && vyre_clock_now() >= run->deadline) {
         return vyre_fail(run->diag, VYRE_TIMEOUT, "allow more time, or do less",
-                         "the dispatch took longer than %llu ns", (ull)run->options->timeout_ns);
+                         "the dispatch took longer than %g s",
+                         (double)run->options->timeout_ns * 1e-9);
     }
     return VYRE_OK;
 }
@@ -172,13 +175,29 @@ void vyre_run_finish(vyre_run *run) {
 
 /* Running */
 
-static vyre_status execute_locked(vyre_run *run) {
+/* Room for what is carried; the pipeline's lock is held. */
+static vyre_status prepare_locked(vyre_run *run) {
     vyre_status status = VYRE_OK;
     if (!vyre_geometry_is_empty(&run->geometry)) {
         status = vyre_pipeline_prepare(run->pipeline, run->geometry.grid, run->options->trace,
                                        run->diag);
     }
     vyre_run_lap(run, &run->report.times.alloc);
+    return status;
+}
+
+vyre_status vyre_run_prepare(vyre_run *run) {
+    vyre_status status = VYRE_OK;
+    if (VYRE_MUTANT(carry_room_late, !is_late(run), false)) {
+        pthread_mutex_lock(&run->pipeline->lock);
+        status = prepare_locked(run);
+        pthread_mutex_unlock(&run->pipeline->lock);
+    }
+    return status;
+}
+
+static vyre_status execute_locked(vyre_run *run) {
+    vyre_status status = prepare_locked(run);
     if (status == VYRE_OK) {
         status = vyre_run_passes(run);
     }
@@ -203,7 +222,7 @@ void vyre_run_report(vyre_run *run, vyre_status status, vyre_dispatch_report *ou
     if (status != VYRE_OK) {
         return;
     }
-    vyre_pipeline_count(run->pipeline);
+    vyre_pipeline_count(run->pipeline, run->geometry.grid);
     if (out_report) {
         memcpy(report->grid, run->geometry.grid, sizeof report->grid);
         report->grid_from = run->geometry.from;

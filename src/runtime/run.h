@@ -2,6 +2,7 @@
  *
  *     init      binds and checks; nothing is on the device yet
  *     allocate  gives memory to all buffers that the caller did not give it to
+ *     prepare   gives memory to what is carried across grid barriers
  *     execute   runs; may be called again
  *     finish    frees what allocate made
  *
@@ -45,6 +46,9 @@ vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *args);
 void vyre_run_begin(vyre_run *run, uint64_t begin);
 /* The caller has set memory and is_given of what is its own. */
 vyre_status vyre_run_allocate(vyre_run *run);
+/* Makes room for what is carried, where the grid is known, so that what does not fit is refused
+ * before anything runs. Another run of the pipeline may undo it; execute prepares again. */
+vyre_status vyre_run_prepare(vyre_run *run);
 vyre_status vyre_run_execute(vyre_run *run);
 void vyre_run_finish(vyre_run *run);
 /* Counts what happened into the device; on success it is reported, too (out_report may be NULL). */

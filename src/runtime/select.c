@@ -1,6 +1,7 @@
 /* The best of several devices, by what they state about themselves and by how long they took to
  * open. Every backend is opened once; all but the chosen device are closed again. Only the first
  * device of a backend is considered. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -64,10 +65,11 @@ vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_faul
                                   const vyre_allocator *a, vyre_device **out_device,
                                   vyre_diag *diag) {
     vyre_device *best = NULL;
-    vyre_diag why = {0}; /* of the last that was not there */
+    char absent[VYRE_DIAG_TEXT] = ""; /* which were not there, and why */
     for (uint32_t i = 0; i < vyre_backend_count(registry); i++) {
         const vyre_backend *backend = vyre_registry_at(registry, i);
         vyre_device *device = NULL;
+        vyre_diag why = {0};
         vyre_status status = vyre_device_open_backend(backend, "", fault, a, &device, &why);
         if (status == VYRE_OUT_OF_MEMORY) {
             vyre_device_close(best);
@@ -79,11 +81,15 @@ vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_faul
             device = worse;
         }
         vyre_device_close(device);
+        size_t used = strlen(absent);
+        if (status != VYRE_OK) {
+            snprintf(absent + used, sizeof absent - used, "%s%s: %.100s", used ? "; " : " (",
+                     backend->name, why.message);
+        }
     }
     if (!best) {
         return vyre_fail(diag, VYRE_NOT_FOUND, "register a backend, or open one by name",
-                         "no device is present%s%s", why.message[0] ? "; the last one: " : "",
-                         why.message);
+                         "no device is present%s%s", absent, absent[0] ? ")" : "");
     }
     *out_device = best;
     return VYRE_OK;

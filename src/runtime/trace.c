@@ -91,6 +91,8 @@ static bool write_record(const record *r, uint64_t origin, const char *comma, vy
     escape(r->name, name);
     if (span->segment) {
         snprintf(args, sizeof args, "\"segment\":%u,\"of\":%u", span->segment, span->segment_count);
+    } else if (span->launches) {
+        snprintf(args, sizeof args, "\"launches\":%llu", (unsigned long long)span->launches);
     } else if (span->bytes) {
         snprintf(args, sizeof args, "\"bytes\":%llu", (unsigned long long)span->bytes);
     }

@@ -10,6 +10,7 @@ typedef struct vyre_span {
     uint64_t begin, end;             /* ns */
     uint64_t bytes;                  /* moved or allocated; 0: says nothing */
     uint32_t segment, segment_count; /* of a launch: 1-based, 0: a whole program */
+    uint64_t launches;               /* whose turn did not come; 0: says nothing */
 } vyre_span;
 
 /* trace may not be NULL. */

@@ -20,6 +20,12 @@ nothing_written() {
 expect_exit 0 "$VYRE" run "$saxpy" --in x=iota:5 --in y=zeros:5 --set a=3
 expect_out "y : f32[5] = 0 3 6 9 12  (min 0, max 12, xxh3 "
 expect_err "running on "
+expect_exit 0 "$VYRE" run "$saxpy" --in y=zeros:5 --backend ""
+expect_err "running on "
+expect_exit 0 "$VYRE" run "$saxpy" --in y=iota:0
+expect_out "y : f32[0] "
+expect_exit 0 "$VYRE" run "$saxpy" --in y=iota:3 --elements 0
+expect_out "= 0 1 2 "
 # An input with a declared size may be left out: zeros. One that decides its own size may not.
 expect_exit 0 "$VYRE" run "$saxpy" --in y=iota:4
 expect_out "= 0 1 2 3 "
@@ -106,8 +112,31 @@ expect_exit 2 "$VYRE" run "$saxpy" --in y "${out[@]}"
 expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --out x=x.npy
 expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --out y=a.npy --out y=b.npy
 expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --json --out y=-
-expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 --out y=no/such/folder/y.npy
-expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --iterations 0 "${out[@]}"
+# Where nothing can be written, nothing runs.
+mkdir folder
+for place in no/such/folder/y.npy folder bad.dat/y.npy; do
+    expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 --out "y=$place"
+    expect_err "fix: "
+    ! grep -q running err || fail "it ran, with no place for $place"
+    expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 "${out[@]}" --trace "$place"
+    ! grep -q running err || fail "it ran, with no place for the trace"
+done
+expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 "${out[@]}" --trace result.npy
+expect_err "two outputs go to the same file"
+rmdir folder
+for zero in --iterations --repeat --threads --steps; do
+    expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 $zero 0 "${out[@]}"
+    expect_err "fix: give a number from 1"
+done
+expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --stats=json "${out[@]}"
+expect_err "fix: write --stats"
+for wrong in fault:// fault://ref 'fault://ref?op=lunch' 'fault://ref?op=launch&n=0' 'fault://ref?op=launch&mode=twice'; do
+    expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --backend "$wrong" "${out[@]}"
+    expect_err "fix: "
+done
+expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 --grid 16777216 "${out[@]}"
+expect_err "global ids would not fit u32"
+expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4294967296 "${out[@]}"
 expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --order sideways "${out[@]}"
 expect_exit 4 "$VYRE" run "$saxpy" --in y=iota:4 --backend cuda "${out[@]}"
 expect_exit 4 "$VYRE" run "$saxpy" --in y=iota:4 --backend ref --threads 4 "${out[@]}"
@@ -127,6 +156,8 @@ expect_exit 5 "$VYRE" run trap.vy "${out[@]}"
 expect_err "too big"
 expect_exit 5 "$VYRE" run "$saxpy" --in y=iota:1000 --steps 10 "${out[@]}"
 expect_exit 5 "$VYRE" run "$saxpy" --in y=iota:1000 --timeout 0 "${out[@]}"
+expect_err "took longer than 1e-09 s"
+expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 "${out[@]}" --trace /dev/full
 expect_exit 5 "$VYRE" run "$saxpy" --in y=iota:4 --backend 'fault://ref?op=launch&n=1&mode=lost' "${out[@]}"
 nothing_written
 

@@ -9,14 +9,17 @@ typedef struct variant {
 } variant;
 
 /* Paths: the two of a dispatch, and buffers that the caller keeps on the device. */
-enum { DEVICES = 2, PATHS = 3, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
+enum { DEVICES = 6, PATHS = 3, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
 
 static variant variant_of(int number, const vyre_dispatch_options *options) {
-    static const char *const devices[DEVICES] = {"ref", "ref-split"};
+    static const char *const devices[DEVICES] = {"ref",       "ref-split", "ref-split",
+                                                 "ref-split", "ref-split", "ref-schedule"};
+    static const uint32_t ahead[DEVICES] = {0, 0, 1, 3, 16, 0};
     variant v = {.device = devices[number % DEVICES]};
     if (options) {
         v.options = *options;
     }
+    v.options.ahead = ahead[number % DEVICES];
     number /= DEVICES;
     v.keeps_buffers = number % PATHS == 2;
     v.options.path = v.keeps_buffers ? VYRE_PATH_RESIDENT : (vyre_path)(number % PATHS);
@@ -28,8 +31,8 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
 }
 
 static void describe(const variant *v, const char *text) {
-    printf("on %s, path %d%s, order %d, %s:\n%s\n", v->device, v->options.path,
-           v->keeps_buffers ? " with buffers" : "", v->options.order,
+    printf("on %s, %u ahead, path %d%s, order %d, %s:\n%s\n", v->device, v->options.ahead,
+           v->options.path, v->keeps_buffers ? " with buffers" : "", v->options.order,
            v->options.no_optimize ? "every barrier kept" : "optimised", text);
 }
 

@@ -303,6 +303,8 @@ TEST(d43_every_kind_of_error_names_its_segment) {
     run_result whole = conform_run("ref-split", four_segments, INPUTS(INPUT(0)), NULL);
     vyre_dispatch_options less = {.max_steps = whole.report.stats.steps - 1};
     check_label("ref-split", less, 0, VYRE_STEP_BUDGET, 4);
+    check_label("ref-schedule", less, 0, VYRE_STEP_BUDGET, 4);
+    check_label("ref-schedule", plain, 3, VYRE_TRAP, 3);
     run_finish(&whole);
 }
 

@@ -2,6 +2,7 @@
 #ifndef VYRE_TESTS_DIFF_DIFFER_H
 #define VYRE_TESTS_DIFF_DIFFER_H
 
+#include "diff/facts.h"
 #include "random/roundtrip.h"
 #include "vyre/dispatch.h"
 
@@ -12,73 +13,70 @@ typedef enum differ_result {
     DIFFER_FAILED,  /* the reference backend can't run it */
     DIFFER_ORDER,   /* its result depends on the order of lanes, or it races */
     DIFFER_RUN,     /* the backend can't run it */
-    DIFFER_BYTES,   /* the backend gives other bytes */
+    DIFFER_BYTES,   /* the backend gives other bytes, passes or another trap */
     DIFFER_SPLIT    /* it can't be split, or a segment is not a proper program */
 } differ_result;
 
-/* Properties of programs that a run counts, beside the kinds of carry. */
-#define DIFFER_FEATURES(X)                                                                         \
-    X(GRID_SYNC, "grid_sync")                                                                      \
-    X(NESTED, "grid_sync in if or loop")                                                           \
-    X(DEEP, "grid_sync 2 or more deep")                                                            \
-    X(LOOP, "grid_sync in for")                                                                    \
-    X(WHILE, "grid_sync in while")                                                                 \
-    X(MEMORY, "while on memory")                                                                   \
-    X(JUMP, "break or continue")                                                                   \
-    X(END, "exit")                                                                                 \
-    X(FUNCTION, "function with grid_sync")                                                         \
-    X(WORKGROUP, "workgroup memory")                                                               \
-    X(BARRIER, "workgroup barrier")                                                                \
-    X(PRIVATE, "private array")                                                                    \
-    X(ATOMIC, "atomic")                                                                            \
-    X(SUBGROUP, "subgroup operation")                                                              \
-    X(COPY, "async copy")                                                                          \
-    X(COLLECTIVE, "collective")                                                                    \
-    X(SMALL, "small elements")                                                                     \
-    X(AXES, "two axes")
+enum { DIFFER_RESULTS = DIFFER_SPLIT + 1, DIFFER_BUFFERS = 32, DIFFER_ORDERS = 4 };
 
-enum {
-#define X(NAME, text) DIFFER_##NAME,
-    DIFFER_FEATURES(X)
+/* Ways to run: the reference, then the backend under test with and without the barriers that can
+ * go, by both paths, with launches ahead of decisions. Each way of a backend that takes orders
+ * draws another one. */
+#define DIFFER_WAYS(X)                                                                             \
+    X(NATIVE, "ref", VYRE_PATH_HOST, true, 0)                                                      \
+    X(HOST, "host, optimised", VYRE_PATH_HOST, false, 0)                                           \
+    X(RESIDENT, "resident, optimised, 16 ahead", VYRE_PATH_RESIDENT, false, 16)                    \
+    X(HOST_ALL, "host, all barriers, 1 ahead", VYRE_PATH_HOST, true, 1)                            \
+    X(RESIDENT_ALL, "resident, all barriers, 3 ahead", VYRE_PATH_RESIDENT, true, 3)
+
+typedef enum differ_way {
+#define X(NAME, text, path, keep, ahead) DIFFER_##NAME,
+    DIFFER_WAYS(X)
 #undef X
-        DIFFER_FEATURE_COUNT,
-    DIFFER_CARRIES = 6,
-    DIFFER_BUFFERS = 32
-};
+        DIFFER_WAY_COUNT
+} differ_way;
 
-typedef struct differ_facts {
-    uint32_t features; /* bit DIFFER_* */
-    uint32_t carries;  /* bit vyre_carry_kind */
-    bool changed;      /* the outputs differ from what they were before */
-    bool chunked;      /* what lanes and groups own was in several buffers */
-    uint32_t segments;
-} differ_facts;
+/* How the program ends by the reference: with outputs, or with a trap. */
+typedef struct differ_ending {
+    vyre_status status; /* VYRE_OK or VYRE_TRAP */
+    uint32_t passes;
+    bool converged;
+    char message[VYRE_DIAG_TEXT]; /* of the trap: lane, tag and address */
+} differ_ending;
 
 typedef struct differ {
     vyre_registry *registry; /* with "ref-groups" */
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
-    bool tight;                        /* run also where no buffer is larger than it must be */
     bool races;                        /* look for races too */
+    bool tight;                        /* no buffer of the device is larger than it must be */
+    bool thorough;                     /* segments must survive printing and parsing, too */
+    uint32_t draw;                     /* which order goes with which way */
     uint64_t most_steps;               /* of one run on ref or ref-split */
     vyre_input inputs[DIFFER_BUFFERS]; /* of the program at hand; made from its declarations */
     uint32_t input_count;
     vyre_output before[DIFFER_BUFFERS], expected[DIFFER_BUFFERS], got[DIFFER_BUFFERS];
     vyre_type types[DIFFER_BUFFERS]; /* of outputs */
     uint32_t output_count;
-    uint32_t grid[3]; /* of the last run */
+    differ_ending ending;
+    uint32_t grid[3]; /* of the reference */
     roundtrip text;
     differ_facts facts;
-    char why[640]; /* what differs */
+    uint8_t runs[DIFFER_WAY_COUNT]; /* the orders in which it was run, a bit each */
+    char why[640];                  /* what differs */
 } differ;
 
 /* A backend by name; those of ref run in several orders too. */
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag);
 void differ_finish(differ *d);
-/* Sets facts, and why unless the result is DIFFER_SAME. */
+/* What a random program is checked for, drawn by its seed: each in every way and order, some of
+ * them for races and for the text of segments. */
+void differ_draw(differ *d, uint64_t seed);
+/* Sets facts, runs, and why unless the result is DIFFER_SAME. A program whose name ends in _N is
+ * run to a fixpoint of at most N passes. */
 differ_result differ_check(differ *d, const vyre_program *program);
 
-const char *differ_feature_name(uint32_t feature);
-const char *differ_carry_name(uint32_t kind);
+const char *differ_way_name(differ_way way);
+const char *differ_order_name(vyre_order order);
 
 #endif

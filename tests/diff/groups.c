@@ -10,12 +10,14 @@
 #include "ir/size.h"
 #include "pass/module.h"
 #include "runtime/builtin.h"
+#include "runtime/walk.h"
 
-enum { LANE, GRID, NEXT, CARRIES };
+enum { LANE, GRID, NEXT, TURN, THEN, CARRIES };
 
 typedef struct groups_kernel {
     vyre_module *module;
-    vyre_backend_kernel **segments;
+    vyre_backend_kernel **kernels;  /* of the segments */
+    vyre_segment_binding *segments; /* bound anew for each group */
 } groups_kernel;
 
 /* One launch of the source. */
@@ -23,10 +25,9 @@ typedef struct run {
     vyre_backend_device *device;
     const groups_kernel *kernel;
     const vyre_module_view *m;
+    const vyre_program_view *p; /* the module's source */
     const vyre_launch *source;
-    uint32_t decls;      /* of the module's source */
-    vyre_memory *memory; /* the launch's, and workgroup memory */
-    uint32_t *counts;    /* of all of them */
+    vyre_memory *local; /* per declaration of the source: workgroup memory */
     vyre_memory carry[CARRIES];
     uint64_t bytes[CARRIES];
     uint32_t group[3];
@@ -41,14 +42,40 @@ static const vyre_device_table *ref(void) {
 static void destroy(vyre_backend_device *device, vyre_backend_kernel *object) {
     groups_kernel *kernel = (groups_kernel *)object;
     const uint32_t count = vyre_module_get(kernel->module)->segment_count;
-    for (uint32_t i = 0; kernel->segments && i < count; i++) {
-        if (kernel->segments[i]) {
-            ref()->destroy(device, kernel->segments[i]);
+    for (uint32_t i = 0; kernel->kernels && kernel->segments && i < count; i++) {
+        if (kernel->kernels[i]) {
+            ref()->destroy(device, kernel->kernels[i]);
         }
+        free(kernel->segments[i].memory);
+        free(kernel->segments[i].counts);
+        free(kernel->segments[i].values);
     }
+    free(kernel->kernels);
     free(kernel->segments);
     vyre_module_release(kernel->module);
     free(kernel);
+}
+
+static vyre_status compile_segment(vyre_backend_device *device, const groups_kernel *kernel,
+                                   uint32_t number, vyre_diag *diag) {
+    const vyre_program *program = vyre_module_get(kernel->module)->segments[number];
+    const vyre_module_names *names = vyre_module_names_of(kernel->module);
+    const size_t count = (size_t)vyre_program_get(program)->decl_count + 1;
+    vyre_segment_binding *b = &kernel->segments[number];
+    *b = (vyre_segment_binding){
+        .memory = calloc(count, sizeof *b->memory),
+        .counts = calloc(count, sizeof *b->counts),
+        .values = calloc(count, sizeof *b->values),
+        .grid = vyre_program_find_decl(program, names->grid),
+        .next = vyre_program_find_decl(program, names->next),
+        .turn = vyre_program_find_decl(program, names->turn),
+        .then = vyre_program_find_decl(program, names->then),
+        .tick = vyre_program_find_decl(program, names->tick),
+        .expect = vyre_program_find_decl(program, names->expect),
+    };
+    return b->memory && b->counts && b->values
+               ? ref()->compile(device, program, &kernel->kernels[number], diag)
+               : vyre_fail_memory(diag, "a segment");
 }
 
 static vyre_status compile(vyre_backend_device *device, const vyre_program *program,
@@ -61,12 +88,13 @@ static vyre_status compile(vyre_backend_device *device, const vyre_program *prog
         vyre_module_release(module);
         return status != VYRE_OK ? status : vyre_fail_memory(diag, "a kernel");
     }
-    const vyre_module_view *m = vyre_module_get(module);
+    const uint32_t count = vyre_module_get(module)->segment_count;
     kernel->module = module;
-    kernel->segments = calloc(m->segment_count + 1, sizeof *kernel->segments);
-    status = kernel->segments ? VYRE_OK : vyre_fail_memory(diag, "a kernel");
-    for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
-        status = ref()->compile(device, m->segments[i], &kernel->segments[i], diag);
+    kernel->kernels = calloc(count + 1, sizeof *kernel->kernels);
+    kernel->segments = calloc(count + 1, sizeof *kernel->segments);
+    status = kernel->kernels && kernel->segments ? VYRE_OK : vyre_fail_memory(diag, "a kernel");
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        status = compile_segment(device, kernel, i, diag);
     }
     if (status != VYRE_OK) {
         destroy(device, (vyre_backend_kernel *)kernel);
@@ -76,8 +104,18 @@ static vyre_status compile(vyre_backend_device *device, const vyre_program *prog
     return VYRE_OK;
 }
 
+/* Elements of workgroup memory; 0 for other declarations. */
+static uint32_t local_count(const run *r, vyre_decl d) {
+    static const vyre_size_env nothing = {0};
+    uint64_t count = 0;
+    if (r->p->decls[d].role == VYRE_WORKGROUP) {
+        (void)vyre_size_evaluate(r->p, r->p->decls[d].size, &nothing, &count, NULL);
+    }
+    return (uint32_t)count;
+}
+
 /* Value of one of the params that splitting adds, or that of the source. */
-static uint64_t value_of(const run *r, const char *name, uint32_t lanes, uint32_t tick) {
+static uint64_t value_of(const run *r, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(r->kernel->module);
     for (int axis = 0; axis < 3; axis++) {
         if (strcmp(name, names->group[axis]) == 0) {
@@ -87,86 +125,71 @@ static uint64_t value_of(const run *r, const char *name, uint32_t lanes, uint32_
             return r->source->grid[axis];
         }
     }
-    const vyre_decl decl = vyre_program_find_decl(r->m->source, name);
-    return strcmp(name, names->lanes) == 0  ? lanes
-           : strcmp(name, names->tick) == 0 ? tick
-           : decl == VYRE_NONE              ? 0
-                                            : r->source->values[decl];
+    const vyre_decl d = vyre_program_find_decl(r->m->source, name);
+    return strcmp(name, names->lanes) == 0
+               ? (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2]
+           : d == VYRE_NONE ? 0
+                            : r->source->values[d];
 }
 
-static vyre_status launch_segment(run *r, uint32_t segment, uint32_t lanes, uint32_t tick) {
+/* All that does not change from launch to launch of the group. */
+static void bind(const run *r, uint32_t number) {
     const vyre_module_names *names = vyre_module_names_of(r->kernel->module);
-    const vyre_program_view *p = vyre_program_get(r->m->segments[segment]);
-    vyre_memory memory[VYRE_LIMIT_DECLS] = {0};
-    uint32_t counts[VYRE_LIMIT_DECLS] = {0};
-    uint64_t values[VYRE_LIMIT_DECLS] = {0};
-    for (vyre_decl d = 0; d < p->decl_count; d++) {
-        const char *name = p->decls[d].name;
-        const vyre_decl decl = vyre_program_find_decl(r->m->source, name);
-        const int carry = strcmp(name, names->lane) == 0   ? LANE
-                          : strcmp(name, names->grid) == 0 ? GRID
-                          : strcmp(name, names->next) == 0 ? NEXT
-                                                           : CARRIES;
-        if (carry != CARRIES) {
-            memory[d] = r->carry[carry];
-            counts[d] = (uint32_t)(r->bytes[carry] / 4);
-        } else if (p->decls[d].role == VYRE_PARAM) {
-            values[d] = value_of(r, name, lanes, tick);
-        } else if (decl != VYRE_NONE && p->decls[d].role != VYRE_PRIVATE) {
-            memory[d] = r->memory[decl];
-            counts[d] = r->counts[decl];
+    const vyre_program_view *p = vyre_program_get(r->m->segments[number]);
+    const vyre_segment_binding *b = &r->kernel->segments[number];
+    for (vyre_decl i = 0; i < p->decl_count; i++) {
+        const vyre_decl d = vyre_program_find_decl(r->m->source, p->decls[i].name);
+        if (p->decls[i].role == VYRE_PARAM) {
+            b->values[i] = value_of(r, p->decls[i].name);
+        } else if (strcmp(p->decls[i].name, names->lane) == 0) {
+            b->memory[i] = r->carry[LANE];
+            b->counts[i] = (uint32_t)(r->bytes[LANE] / 4);
+        } else if (d == VYRE_NONE) { /* the walk binds it; it has the size of its kind */
+            b->counts[i] = i == b->turn || i == b->then ? 1 : (uint32_t)(r->bytes[GRID] / 4);
+        } else if (r->local[d]) {
+            b->memory[i] = r->local[d];
+            b->counts[i] = local_count(r, d);
+        } else if (p->decls[i].role != VYRE_PRIVATE) {
+            b->memory[i] = r->source->memory[d];
+            b->counts[i] = r->source->counts[d];
         }
     }
-    vyre_launch one = *r->source;
-    one.memory = memory;
-    one.counts = counts;
-    one.values = values;
-    one.grid[0] = one.grid[1] = one.grid[2] = 1;
-    one.max_steps = one.max_steps ? one.max_steps - r->steps : 0;
-    if (r->source->max_steps && one.max_steps == 0) {
-        return vyre_fail(r->diag, VYRE_STEP_BUDGET, NULL, "the steps are used up");
-    }
-    vyre_launch_result result = {0};
-    vyre_status status =
-        ref()->launch(r->device, r->kernel->segments[segment], &one, &result, r->diag);
-    r->steps += result.steps;
-    return status;
 }
 
-/* The schedule, as vyre/split.h tells it. */
 static vyre_status run_schedule(run *r) {
-    const uint32_t *size = vyre_program_get(r->m->source)->workgroup;
+    const vyre_module_launch pass = {.module = r->kernel->module,
+                                     .source = r->source,
+                                     .segments = r->kernel->segments,
+                                     .shared = {r->carry[GRID], r->carry[NEXT]},
+                                     .control = {r->carry[TURN], r->carry[THEN]}};
     vyre_status status = VYRE_OK;
-    for (uint32_t at = 0, tick = 1; at != VYRE_NONE && status == VYRE_OK; tick++) {
-        const vyre_step *step = &r->m->steps[at];
-        uint32_t word = 2 * tick + 1;
-        if (step->segment != VYRE_NONE) {
-            status = launch_segment(r, step->segment, size[0] * size[1] * size[2], tick);
+    for (vyre_walk w = vyre_walk_begin(pass.module); w.at != VYRE_NONE && status == VYRE_OK;) {
+        const vyre_step *step = &r->m->steps[w.at];
+        uint32_t word = 0;
+        status = vyre_launch_check_steps(r->source, r->steps, r->diag);
+        if (status == VYRE_OK && step->segment != VYRE_NONE) {
+            vyre_launch one = vyre_walk_launch(&w, &pass);
+            vyre_launch_result result = {0};
+            one.grid[0] = one.grid[1] = one.grid[2] = 1;
+            one.max_steps -= one.max_steps ? r->steps : 0;
+            status =
+                ref()->launch(r->device, r->kernel->kernels[step->segment], &one, &result, r->diag);
+            r->steps += result.steps;
         }
-        if (status == VYRE_OK && step->kind == VYRE_STEP_BRANCH) {
-            status = ref()->read(r->device, r->carry[NEXT], 0, &word, sizeof word, r->diag);
+        if (status == VYRE_OK && vyre_step_decides(step)) {
+            status = ref()->read(r->device, pass.control[vyre_walk_then(&w)], 0, &word, sizeof word,
+                                 r->diag);
         }
-        at = step->kind == VYRE_STEP_END || word / 2 != tick ? VYRE_NONE
-             : word % 2                                      ? step->next
-                                                             : step->otherwise;
-        if (step->flips) {
-            const vyre_memory grid = r->carry[GRID];
-            r->carry[GRID] = r->carry[NEXT];
-            r->carry[NEXT] = grid;
-        }
+        vyre_walk_advance(&w, word);
     }
     return status;
-}
-
-static bool is_group_memory(const run *r, vyre_decl d) {
-    return vyre_program_get(r->m->source)->decls[d].role == VYRE_WORKGROUP;
 }
 
 static void release(run *r) {
-    for (vyre_decl d = 0; d < r->decls; d++) {
-        if (is_group_memory(r, d) && r->memory[d]) {
-            ref()->free(r->device, r->memory[d]);
-            r->memory[d] = 0;
+    for (vyre_decl d = 0; d < r->p->decl_count; d++) {
+        if (r->local[d]) {
+            ref()->free(r->device, r->local[d]);
+            r->local[d] = 0;
         }
     }
     for (int i = 0; i < CARRIES; i++) {
@@ -179,20 +202,20 @@ static void release(run *r) {
 
 /* Each group begins with memory of its own, all zeros. */
 static vyre_status run_group(run *r) {
-    const vyre_program_view *p = vyre_program_get(r->m->source);
-    static const vyre_size_env nothing = {0};
     vyre_status status = VYRE_OK;
-    for (vyre_decl d = 0; d < r->decls && status == VYRE_OK; d++) {
-        if (is_group_memory(r, d)) {
-            uint64_t count = 0;
-            (void)vyre_size_evaluate(p, p->decls[d].size, &nothing, &count, NULL);
-            r->counts[d] = (uint32_t)count;
-            status = ref()->allocate(r->device, count * vyre_type_size((vyre_type)p->decls[d].type),
-                                     &r->memory[d], r->diag);
+    for (vyre_decl d = 0; d < r->p->decl_count && status == VYRE_OK; d++) {
+        const uint64_t count = local_count(r, d);
+        if (count > 0) {
+            status =
+                ref()->allocate(r->device, count * vyre_type_size((vyre_type)r->p->decls[d].type),
+                                &r->local[d], r->diag);
         }
     }
     for (int i = 0; i < CARRIES && status == VYRE_OK; i++) {
         status = ref()->allocate(r->device, r->bytes[i], &r->carry[i], r->diag);
+    }
+    for (uint32_t i = 0; i < r->m->segment_count && status == VYRE_OK; i++) {
+        bind(r, i);
     }
     if (status == VYRE_OK) {
         status = run_schedule(r);
@@ -208,24 +231,18 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     const vyre_module_view *m = vyre_module_get(kernel->module);
     const vyre_program_view *p = vyre_program_get(m->source);
     const uint64_t lanes = (uint64_t)p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
-    const uint64_t shared = 4 * (uint64_t)m->grid_words;
+    const uint64_t shared = 4 * (uint64_t)m->grid_words, control = 4 * (uint64_t)m->control_words;
     run r = {.device = device,
              .kernel = kernel,
              .m = m,
+             .p = p,
              .source = source,
-             .decls = p->decl_count,
-             .bytes = {[LANE] = 4 * lanes * m->lane_words, [GRID] = shared, [NEXT] = shared},
+             .local = calloc((size_t)p->decl_count + 1, sizeof *r.local),
+             .bytes = {4 * lanes * m->lane_words, shared, shared, control, control},
              .diag = diag};
-    r.memory = calloc(r.decls + 1, sizeof *r.memory);
-    r.counts = calloc(r.decls + 1, sizeof *r.counts);
-    vyre_status status = r.memory && r.counts ? VYRE_OK : vyre_fail_memory(diag, "a launch");
-    for (vyre_decl d = 0; d < r.decls && status == VYRE_OK; d++) {
-        const bool is_buffer = vyre_role_is_buffer((vyre_role)p->decls[d].role);
-        r.memory[d] = is_buffer ? source->memory[d] : 0;
-        r.counts[d] = is_buffer ? source->counts[d] : 0;
-    }
     const uint32_t *grid = source->grid;
     const uint64_t groups = (uint64_t)grid[0] * grid[1] * grid[2];
+    vyre_status status = r.local ? VYRE_OK : vyre_fail_memory(diag, "a launch");
     for (uint64_t i = 0; i < groups && status == VYRE_OK; i++) {
         const uint64_t g = source->order == VYRE_ORDER_FORWARD ? i : groups - 1 - i;
         r.group[0] = (uint32_t)(g % grid[0]);
@@ -234,8 +251,7 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
         status = run_group(&r);
     }
     out_result->steps = r.steps;
-    free(r.memory);
-    free(r.counts);
+    free(r.local);
     return status;
 }
 

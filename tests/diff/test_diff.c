@@ -4,14 +4,17 @@
 
 #include "diff/differ.h"
 #include "diff/reduce.h"
+#include "diff/totals.h"
 #include "harness/test.h"
 #include "random/random_program.h"
 
-enum { PROGRAMS = 2000, RACE_SAMPLE = 8, TIGHT_SAMPLE = 4, MOST_TEXT = 1 << 16 };
+/* Other seeds than those of a long run. */
+enum { PROGRAMS = 2000, SCHEDULED = 400, MOST_TEXT = 1 << 16 };
+static const uint64_t first_seed = UINT64_C(1) << 40;
 
-static void begin(differ *d) {
+static void begin(differ *d, const char *backend) {
     vyre_diag diag = {0};
-    REQUIRE_OK(differ_init(d, "ref-split", &diag), &diag);
+    REQUIRE_OK(differ_init(d, backend, &diag), &diag);
 }
 
 static bool append(void *user, const char *text, size_t length) {
@@ -24,16 +27,15 @@ static void print(const vyre_program *program, vyre_text *text) {
     (void)vyre_program_print(program, append, text);
 }
 
-static void check_random(differ *d, uint64_t seed) {
+static void check_random(differ *d, uint64_t seed, differ_totals *t) {
     vyre_program *program = NULL;
     vyre_diag diag = {0};
     REQUIRE_OK(random_order_free(seed, &program, &diag), &diag);
-    d->races = seed % RACE_SAMPLE == 0;
-    d->tight = seed % TIGHT_SAMPLE == 0;
+    differ_draw(d, seed);
     const differ_result result = differ_check(d, program);
+    differ_totals_count(t, d, result);
     if (result != DIFFER_SAME) {
         char why[sizeof d->why];
-        const differ_facts facts = d->facts;
         memcpy(why, d->why, sizeof why);
         vyre_program *small = reduce(d, program, result);
         vyre_text text;
@@ -42,43 +44,28 @@ static void check_random(differ *d, uint64_t seed) {
                   vyre_text_string(&text));
         vyre_text_finish(&text);
         vyre_program_release(small);
-        d->facts = facts;
     }
     vyre_program_release(program);
 }
 
-TEST(random_programs_give_the_same_bytes_every_way) {
+static void check_programs(const char *backend, uint64_t count) {
     static differ d;
-    uint64_t features[DIFFER_FEATURE_COUNT] = {0}, carries[DIFFER_CARRIES] = {0}, changed = 0,
-             chunked = 0;
-    const uint64_t count = test_scaled(PROGRAMS);
-    begin(&d);
-    for (uint64_t seed = 1; seed <= count && !test_failed(); seed++) {
-        check_random(&d, seed);
-        changed += d.facts.changed;
-        chunked += d.facts.chunked;
-        for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
-            features[i] += d.facts.features >> i & 1;
-        }
-        for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
-            carries[i] += d.facts.carries >> i & 1;
-        }
+    static differ_totals t;
+    begin(&d, backend);
+    for (uint64_t i = 0; i < count && !test_failed(); i++) {
+        check_random(&d, first_seed + i, &t);
     }
     differ_finish(&d);
-    if (test_failed() || count < 1000) { /* too few for shares to mean anything */
-        return;
-    }
-    for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
-        printf("carried: %s: %" PRIu64 "\n", differ_carry_name(i), carries[i]);
-        CHECK(carries[i] * 10 >= count);
-    }
-    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
-        printf("%s: %" PRIu64 "\n", differ_feature_name(i), features[i]);
-        CHECK(features[i] * 20 >= count);
-    }
-    printf("several lane buffers: %" PRIu64 "\n", chunked);
-    CHECK(chunked * TIGHT_SAMPLE * 10 >= count);
-    CHECK(changed * 10 >= count * 9);
+    differ_totals_print(&t, stdout);
+    CHECK(differ_totals_suffice(&t, stdout));
+}
+
+TEST(random_programs_give_the_same_bytes_every_way) {
+    check_programs("ref-split", test_scaled(PROGRAMS));
+}
+
+TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
+    check_programs("ref-schedule", test_scaled(SCHEDULED));
 }
 
 /* The reducer */
@@ -141,7 +128,7 @@ static void check_file(differ *d, const char *name) {
 TEST(reduced_programs_of_past_bugs_stay_right) {
     static differ d;
     uint32_t count = 0;
-    begin(&d);
+    begin(&d, "ref-split");
     DIR *directory = opendir(VYRE_SOURCE_DIR "/tests/golden/diff");
     REQUIRE(directory);
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {

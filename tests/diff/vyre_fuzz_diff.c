@@ -1,31 +1,51 @@
 /* Random order-free programs against the reference backend:
- * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--cases DIR] [--tight] [--print].
- * --tight runs each also on ref-split where no buffer may be larger than the program's own need.
- * A program that differs is reduced and written to DIR. */
+ * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--jobs J] [--cases DIR] [--print].
+ * Program i has the seed S + i. A program that differs is reduced and written to DIR.
+ *
+ * Each job is a process that takes every J-th seed and counts in memory it shares with the parent,
+ * which tells the progress, adds up and, when a job dies, names the seed and starts it anew behind
+ * it. Exit: 0 all the same and every class of programs often enough, 1 not so, 2 usage, 130
+ * interrupted. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "diff/differ.h"
 #include "diff/reduce.h"
+#include "diff/totals.h"
 #include "random/random_program.h"
 
-/* REPORTED failures of each kind are reduced. */
-enum { REPORTED = 5, RACE_SAMPLE = 16 };
+/* So many failures of each kind are reduced by each job. */
+enum { REPORTED = 5, MOST_JOBS = 64, INTERRUPTED = 130 };
 
 typedef struct options {
     const char *backend, *cases;
     uint64_t count, seed;
-    bool print, tight;
+    uint32_t jobs;
+    bool print;
 } options;
 
-typedef struct totals {
-    uint64_t features[DIFFER_FEATURE_COUNT];
-    uint64_t carries[DIFFER_CARRIES];
-    uint64_t changed, chunked, segments, failures;
-    uint64_t results[DIFFER_SPLIT + 1];
-} totals;
+/* Of a job, shared with the parent. */
+typedef struct job {
+    differ_totals totals;
+    uint64_t begun; /* programs; the last of them may not be done */
+    uint64_t died;  /* programs in which it did */
+    pid_t process;  /* the parent's */
+} job;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
 
 static bool to_file(void *user, const char *text, size_t length) {
     return fwrite(text, 1, length, user) == length;
@@ -53,52 +73,125 @@ static void report(differ *d, const options *o, uint64_t seed, vyre_program *pro
     vyre_program_release(small);
 }
 
-static void one(differ *d, const options *o, uint64_t seed, totals *t) {
+static void one(differ *d, const options *o, uint64_t seed, differ_totals *t) {
     vyre_program *program = NULL;
     vyre_diag diag = {0};
     if (random_order_free(seed, &program, &diag) != VYRE_OK) {
         printf("seed %" PRIu64 ": %s\n", seed, diag.message);
-        t->failures++;
+        t->programs++;
+        t->results[DIFFER_INVALID]++;
         return;
     }
     if (o->print) {
         (void)vyre_program_print(program, to_file, stdout);
         fflush(stdout);
     }
-    d->races = seed % RACE_SAMPLE == 0;
-    d->tight = o->tight;
+    differ_draw(d, seed);
     const differ_result result = differ_check(d, program);
-    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
-        t->features[i] += d->facts.features >> i & 1;
-    }
-    for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
-        t->carries[i] += d->facts.carries >> i & 1;
-    }
-    t->changed += d->facts.changed;
-    t->chunked += d->facts.chunked;
-    t->segments += d->facts.segments;
-    t->failures += result != DIFFER_SAME;
-    if (++t->results[result] <= REPORTED && result != DIFFER_SAME) {
+    differ_totals_count(t, d, result);
+    if (result != DIFFER_SAME && t->results[result] <= REPORTED) {
         report(d, o, seed, program, result);
     }
     vyre_program_release(program);
 }
 
-static void print_totals(const totals *t, uint64_t count) {
-    const double whole = (double)count;
-    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
-        printf("%-28s %10" PRIu64 "  %5.1f %%\n", differ_feature_name(i), t->features[i],
-               100.0 * (double)t->features[i] / whole);
+static uint64_t seed_of(const options *o, uint32_t number, uint64_t program) {
+    return o->seed + number + program * o->jobs;
+}
+
+/* The whole life of a job's process. */
+static int work(const options *o, uint32_t number, job *j) {
+    static differ d;
+    vyre_diag diag = {0};
+    if (differ_init(&d, o->backend, &diag) != VYRE_OK) {
+        fprintf(stderr, "vyre_fuzz_diff: %s\n", diag.message);
+        differ_finish(&d);
+        return 2;
     }
-    for (uint32_t i = 0; i < DIFFER_CARRIES; i++) {
-        printf("carried: %-19s %10" PRIu64 "  %5.1f %%\n", differ_carry_name(i), t->carries[i],
-               100.0 * (double)t->carries[i] / whole);
+    while (!interrupted && seed_of(o, number, j->begun) - o->seed < o->count) {
+        one(&d, o, seed_of(o, number, j->begun++), &j->totals);
     }
-    printf("%-28s %10" PRIu64 "  %5.1f %%\n", "changed outputs", t->changed,
-           100.0 * (double)t->changed / whole);
-    printf("%-28s %10" PRIu64 "  %5.1f %%\n", "several lane buffers", t->chunked,
-           100.0 * (double)t->chunked / whole);
-    printf("%-28s %10.1f\n", "segments per program", (double)t->segments / whole);
+    differ_finish(&d);
+    return 0;
+}
+
+static bool start(const options *o, uint32_t number, job *j) {
+    fflush(stdout);
+    const pid_t process = fork();
+    if (process == 0) {
+        const int status = work(o, number, j);
+        fflush(stdout);
+        _exit(status);
+    }
+    j->process = process;
+    return process > 0;
+}
+
+/* A job has ended; true if it goes on. A job that dies has begun one program more than it has
+ * counted. */
+static bool ended(const options *o, uint32_t number, job *j, int status) {
+    j->process = 0;
+    if (WIFEXITED(status)) {
+        interrupted |= WEXITSTATUS(status) != 0;
+        return false;
+    }
+    printf("seed %" PRIu64 ": killed by signal %d\n", seed_of(o, number, j->begun - 1),
+           WTERMSIG(status));
+    j->died++;
+    return !interrupted && start(o, number, j);
+}
+
+static uint64_t begun(const options *o, const job *jobs) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < o->jobs; i++) {
+        sum += jobs[i].begun;
+    }
+    return sum;
+}
+
+/* On a terminal a line that changes, else one now and then. */
+static void progress(const options *o, const job *jobs, uint64_t since, uint64_t *next) {
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    const uint64_t now = vyre_clock_now(), done = begun(o, jobs);
+    if (now < *next || done == 0) {
+        return;
+    }
+    *next = now + (terminal ? UINT64_C(1000000000) : UINT64_C(30000000000));
+    const double seconds = (double)(now - since) * 1e-9, rate = (double)done / seconds;
+    const double left = (double)(o->count - done) / rate;
+    fprintf(stderr,
+            "%s%" PRIu64 " of %" PRIu64 " programs, %.0f per second, %.0f min %02.0f s left%s",
+            terminal ? "\r" : "", done, o->count, rate, (double)((uint64_t)left / 60),
+            (double)((uint64_t)left % 60), terminal ? "  " : "\n");
+    if (terminal && done == o->count) {
+        fputc('\n', stderr);
+    }
+    fflush(stderr);
+}
+
+static void run_jobs(const options *o, job *jobs) {
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const uint64_t since = vyre_clock_now();
+    uint64_t next = since + UINT64_C(1000000000);
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < o->jobs; i++) {
+        running += start(o, i, &jobs[i]);
+    }
+    while (running > 0) {
+        for (uint32_t i = 0; i < o->jobs; i++) {
+            int status = 0;
+            if (jobs[i].process > 0 && waitpid(jobs[i].process, &status, WNOHANG) > 0) {
+                running -= !ended(o, i, &jobs[i], status);
+            }
+        }
+        progress(o, jobs, since, &next);
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static uint32_t parse_jobs(const char *text) {
+    const unsigned long jobs = strtoul(text, NULL, 0);
+    return jobs > MOST_JOBS ? MOST_JOBS : (uint32_t)jobs;
 }
 
 static bool parse_options(int argc, char **argv, options *o) {
@@ -106,8 +199,6 @@ static bool parse_options(int argc, char **argv, options *o) {
         const bool value = i + 1 < argc;
         if (!strcmp(argv[i], "--print")) {
             o->print = true;
-        } else if (!strcmp(argv[i], "--tight")) {
-            o->tight = true;
         } else if (!strcmp(argv[i], "--backend") && value) {
             o->backend = argv[++i];
         } else if (!strcmp(argv[i], "--cases") && value) {
@@ -116,35 +207,54 @@ static bool parse_options(int argc, char **argv, options *o) {
             o->count = strtoull(argv[++i], NULL, 0);
         } else if (!strcmp(argv[i], "--seed") && value) {
             o->seed = strtoull(argv[++i], NULL, 0);
+        } else if (!strcmp(argv[i], "--jobs") && value) {
+            o->jobs = parse_jobs(argv[++i]);
         } else {
             return false;
         }
     }
-    return o->count > 0;
+    return o->count > 0 && o->jobs > 0;
+}
+
+/* The sums and the last line. */
+static int conclude(const options *o, const job *jobs) {
+    differ_totals sum = {0};
+    uint64_t least = UINT64_MAX, died = 0;
+    for (uint32_t i = 0; i < o->jobs; i++) {
+        differ_totals_add(&sum, &jobs[i].totals);
+        least = jobs[i].begun < least ? jobs[i].begun : least;
+        died += jobs[i].died;
+    }
+    const uint64_t failures = differ_totals_failures(&sum) + died;
+    const bool whole = sum.programs + died == o->count;
+    differ_totals_print(&sum, stdout);
+    const bool enough = differ_totals_suffice(&sum, stdout);
+    printf("diff: %s against ref, seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " programs, %" PRIu64
+           " failures%s",
+           o->backend, o->seed, o->seed + o->count - 1, sum.programs + died, failures,
+           enough ? "" : ", some features too rare");
+    if (!whole) {
+        printf("; interrupted: all below seed %" PRIu64 " are done", o->seed + least * o->jobs);
+    }
+    printf("\n");
+    return failures != 0 || !enough ? 1 : whole ? 0 : INTERRUPTED;
 }
 
 int main(int argc, char **argv) {
-    options o = {.backend = "ref-split", .cases = ".", .count = 2000, .seed = 1};
-    static differ d;
-    totals t = {0};
-    vyre_diag diag = {0};
+    options o = {.backend = "ref-split", .cases = ".", .count = 2000, .seed = 1, .jobs = 1};
     if (!parse_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--cases DIR] "
-                        "[--tight] [--print]\n");
+        fprintf(stderr, "usage: vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--jobs J] "
+                        "[--cases DIR] [--print]\n");
         return 2;
     }
-    if (differ_init(&d, o.backend, &diag) != VYRE_OK) {
-        fprintf(stderr, "vyre_fuzz_diff: %s\n", diag.message);
-        differ_finish(&d);
+    job *jobs = mmap(NULL, MOST_JOBS * sizeof *jobs, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (jobs == MAP_FAILED) {
+        perror("vyre_fuzz_diff");
         return 1;
     }
-    for (uint64_t i = 0; i < o.count; i++) {
-        one(&d, &o, o.seed + i, &t);
-    }
-    differ_finish(&d);
-    print_totals(&t, o.count);
-    printf("diff: %s against ref, seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " programs, %" PRIu64
-           " failures\n",
-           o.backend, o.seed, o.seed + o.count - 1, o.count, t.failures);
-    return t.failures != 0;
+    (void)signal(SIGINT, interrupt);
+    (void)signal(SIGTERM, interrupt);
+    run_jobs(&o, jobs);
+    return conclude(&o, jobs);
 }

@@ -1,6 +1,8 @@
 /* Parse, open, dispatch, compare. */
 #include "harness/run.h"
 
+#include <pthread.h>
+
 vyre_program *run_parse(const char *text) {
     vyre_diag items[8];
     vyre_diag_list list = {.items = items, .capacity = 8};
@@ -15,6 +17,87 @@ vyre_program *run_parse(const char *text) {
         test_stop();
     }
     return program;
+}
+
+vyre_device *run_open(const char *uri, const vyre_allocator *a) {
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
+    return device;
+}
+
+vyre_device *run_open_backend(const vyre_backend *backend) {
+    vyre_registry *registry = NULL;
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
+    REQUIRE_OK(vyre_registry_add(registry, backend, &diag), &diag);
+    REQUIRE_OK(vyre_device_open(registry, backend->name, NULL, &device, &diag), &diag);
+    vyre_registry_destroy(registry);
+    return device;
+}
+
+vyre_pipeline *run_compile(vyre_device *device, const char *text) {
+    vyre_pipeline *pipeline = NULL;
+    vyre_diag diag = {0};
+    vyre_program *program = run_parse(text);
+    REQUIRE_OK(vyre_compile(device, program, NULL, &pipeline, &diag), &diag);
+    vyre_program_release(program);
+    return pipeline;
+}
+
+vyre_buffer *run_buffer(vyre_device *device, const uint32_t *words, uint32_t count) {
+    vyre_buffer *buffer = NULL;
+    REQUIRE_OK(vyre_buffer_create(device, 4 * (uint64_t)count, &buffer, NULL), NULL);
+    if (words) {
+        REQUIRE_OK(vyre_buffer_write(buffer, 0, words, 4 * (uint64_t)count, NULL), NULL);
+    }
+    return buffer;
+}
+
+uint32_t run_buffer_word(const vyre_buffer *buffer, uint32_t index) {
+    uint32_t word = 0;
+    REQUIRE_OK(vyre_buffer_read(buffer, 4 * (uint64_t)index, &word, 4, NULL), NULL);
+    return word;
+}
+
+vyre_counters run_counters(const vyre_device *device) {
+    vyre_counters counters;
+    vyre_device_counters(device, &counters);
+    return counters;
+}
+
+void run_in_threads(void *(*work)(void *element), void *elements, size_t size) {
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, work, (char *)elements + i * size) == 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+    }
+}
+
+void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, void *user),
+                     void *user) {
+    static const char *const ops[] = {"allocate", "write",   "read",   "copy",  "zero",
+                                      "equal",    "compile", "launch", "finish"};
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        bool failed = true;
+        uint32_t n = 0;
+        while (failed) {
+            char uri[80];
+            n++;
+            snprintf(uri, sizeof uri, "fault://%s?op=%s&n=%u&mode=%s", inner, ops[k], n,
+                     n % 2 ? "once" : "lost");
+            test_heap heap = {0};
+            vyre_allocator a = test_heap_allocator(&heap);
+            vyre_device *device = run_open(uri, &a);
+            failed = use(device, user) != VYRE_OK;
+            vyre_device_close(device);
+            CHECK_EQ(heap.live_blocks, 0);
+        }
+        CHECK(n > 1);
+    }
 }
 
 run_result run_program(const char *device_name, const vyre_program *program,

@@ -3,6 +3,7 @@
 #define VYRE_TESTS_HARNESS_RUN_H
 
 #include "harness/test.h"
+#include "vyre/backend.h"
 #include "vyre/vyre.h"
 
 enum { RUN_MOST_BUFFERS = 16 };
@@ -17,6 +18,23 @@ typedef struct run_result {
 
 /* Parses; the test ends with the diagnostics printed if that fails. */
 vyre_program *run_parse(const char *text);
+/* What tests of devices begin with; each ends the test if it fails. a may be NULL. */
+vyre_device *run_open(const char *uri, const vyre_allocator *a);
+/* A device of a backend that only this test has. */
+vyre_device *run_open_backend(const vyre_backend *backend);
+/* A pipeline, which keeps the program. */
+vyre_pipeline *run_compile(vyre_device *device, const char *text);
+/* A buffer of so many words; zeros unless given. */
+vyre_buffer *run_buffer(vyre_device *device, const uint32_t *words, uint32_t count);
+uint32_t run_buffer_word(const vyre_buffer *buffer, uint32_t index);
+vyre_counters run_counters(const vyre_device *device);
+/* Runs `work` in four threads at once, each on one of the four elements of `size` bytes. */
+void run_in_threads(void *(*work)(void *element), void *elements, size_t size);
+/* Calls `use` on a device that fails, for every entry and every call of it until it is no longer
+ * reached; by turns the call fails and the device is lost. Nothing may leak. */
+void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, void *user),
+                     void *user);
+
 /* Runs on a device opened for the call. Inputs: one for every in and inout, in order. */
 run_result run_program(const char *device, const vyre_program *program, const vyre_input *inputs,
                        uint32_t input_count, const vyre_dispatch_options *options);

@@ -115,13 +115,13 @@ static void add_subgroup(order_free *g, place at) {
               false);
 }
 
-static void add_collective(order_free *g, place at) {
+static bool add_collective(order_free *g, place at) {
     const uint32_t from = random_below(&g->x, g->array_count);
     const uint32_t to = random_below(&g->x, g->array_count);
     const array *a = &g->arrays[from], *b = &g->arrays[to];
     if (!at.waits || at.level != LEVEL_GRID || a->role > VYRE_SCRATCH || b->role > VYRE_SCRATCH ||
         b->role == VYRE_IN) {
-        return;
+        return false;
     }
     if (a->type == b->type && from != to) {
         vyre_build_all_gather(g->x.b, a->decl, b->decl, VYRE_NONE);
@@ -131,6 +131,7 @@ static void add_collective(order_free *g, place at) {
     order_free_touch(g, a);
     order_free_touch(g, b);
     order_free_draw(g, true);
+    return true;
 }
 
 /* Of no bool: carried to the next launch, a true that is not 1 would become 1. */
@@ -144,8 +145,8 @@ static const array *pick_role(order_free *g, vyre_role role) {
 }
 
 /* Bytes of an `in` buffer to a private array, or of that to the lane's own element, with
- * statements between begin and wait. */
-static void add_copy(order_free *g, place at) {
+ * statements between begin and wait, and a grid barrier if wanted. */
+static void add_copy(order_free *g, place at, bool over_sync) {
     const array *memory = pick_role(g, VYRE_PRIVATE), *in = pick_role(g, VYRE_IN);
     const array *own = order_free_pick(g, MODE_OWN);
     const modes before = g->modes;
@@ -156,6 +157,7 @@ static void add_copy(order_free *g, place at) {
     (void)snprintf(tag, sizeof tag, "copy%u", g->serial++);
     if (!own || own->role == VYRE_PRIVATE || random_chance(&g->x, 60)) {
         own = NULL;
+        order_free_touch(g, in);
         vyre_build_async_load(g->x.b, in->decl, memory->decl, order_free_below(g, 64, LEVEL_LANE),
                               order_free_below(g, 24, LEVEL_LANE), tag);
     } else {
@@ -166,6 +168,10 @@ static void add_copy(order_free *g, place at) {
             tag);
     }
     list(g, at, 3);
+    if (over_sync) {
+        sync(g, at, true);
+        order_free_draw(g, true);
+    }
     if (own) {
         (void)settle(g, at, &before, UINT32_C(1) << (own - g->arrays));
     }
@@ -254,13 +260,13 @@ static void begin_for(order_free *g, level own, uint32_t trips) {
     add_local(g, i, own, true);
 }
 
-static void add_loop(order_free *g, place at) {
+static void add_loop(order_free *g, place at, level most, bool over_sync) {
     const uint32_t locals = g->local_count, trips = 2 + random_below(&g->x, 2);
     const modes before = g->modes;
     if (at.trips * trips > 20) {
         return;
     }
-    const level own = higher(at.level, draw_level(g));
+    const level own = higher(at.level, most);
     place inside = at;
     inside.level = own;
     inside.loop = true;
@@ -273,10 +279,44 @@ static void add_loop(order_free *g, place at) {
     } else {
         begin_for(g, own, trips);
     }
+    if (over_sync) {
+        add_sync(g, inside);
+    }
     list(g, inside, 6);
     (void)settle(g, inside, &before, UINT32_MAX);
     vyre_build_end(g->x.b);
     g->local_count = locals;
+}
+
+/* Of the lanes that could end, most should go on. */
+static vyre_expr rarely(order_free *g) {
+    return vyre_build_op(g->x.b, VYRE_EXPR_EQ,
+                         order_free_below(g, 4 + random_below(&g->x, 8), LEVEL_LANE),
+                         vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
+}
+
+static void trap(order_free *g) {
+    char tag[NAME];
+    const uint32_t every = 1 + random_below(&g->x, 4);
+    const vyre_expr part = vyre_build_op(g->x.b, VYRE_EXPR_REM, vyre_build_var(g->x.b, g->lane),
+                                         vyre_build_u32(g->x.b, every), VYRE_NONE);
+    const vyre_expr some = vyre_build_u32(g->x.b, random_below(&g->x, every));
+    (void)snprintf(tag, sizeof tag, "trap%u", g->serial++);
+    vyre_build_if(g->x.b, vyre_build_op(g->x.b, VYRE_EXPR_EQ, part, some, VYRE_NONE));
+    vyre_build_trap(g->x.b, tag, order_free_expr(g, VYRE_U32, LEVEL_LANE));
+    vyre_build_end(g->x.b);
+}
+
+/* Some lanes trap, and the grid waits at once: a launch that ends without a barrier behind a trap
+ * reports it early. */
+static void add_trap(order_free *g, place at) {
+    if (at.waits && at.level == LEVEL_GRID) {
+        for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
+            trap(g);
+        }
+        sync(g, at, true);
+        order_free_draw(g, true);
+    }
 }
 
 /* if (...) { break; } and the like */
@@ -289,11 +329,7 @@ static void add_leaving(order_free *g, place at) {
     if (!jumps && random_chance(&g->x, 60)) {
         return;
     }
-    /* Of the lanes that could leave for good, most should stay. */
-    const vyre_expr rare = vyre_build_op(
-        g->x.b, VYRE_EXPR_EQ, order_free_below(g, 4 + random_below(&g->x, 8), LEVEL_LANE),
-        vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
-    vyre_build_if(g->x.b, jumps ? condition(g, own) : rare);
+    vyre_build_if(g->x.b, jumps ? condition(g, own) : rarely(g));
     if (!jumps) {
         if (random_chance(&g->x, 30)) {
             add_store(g);
@@ -352,9 +388,9 @@ static void add_stmt(order_free *g, place at) {
     case 15: add_subgroup(g, at); break;
     case 16:
         if (random_chance(&g->x, 30)) {
-            add_collective(g, at);
+            (void)add_collective(g, at);
         } else if (random_chance(&g->x, 30)) {
-            add_copy(g, at);
+            add_copy(g, at, false);
         }
         break;
     case 17: add_leaving(g, at); break;
@@ -368,13 +404,49 @@ static void add_stmt(order_free *g, place at) {
     case 21:
     case 22:
         if (nests) {
-            add_loop(g, at);
+            add_loop(g, at, draw_level(g), false);
         }
         break;
     default:
-        if (nests && random_chance(&g->x, 50)) {
+        if (g->traps && random_chance(&g->x, 20)) {
+            add_trap(g, at);
+        } else if (nests && random_chance(&g->x, 50)) {
             add_block(g, at);
         }
+    }
+}
+
+/* let v = e; if (...) { v = e; }, the same for all lanes of a group. */
+static void add_group_value(order_free *g) {
+    const vyre_type type = random_type(&g->x);
+    const vyre_var v =
+        vyre_build_let(g->x.b, order_free_name(g, "g"), order_free_expr(g, type, LEVEL_GROUP));
+    vyre_build_if(g->x.b, vyre_build_op(g->x.b, VYRE_EXPR_LT,
+                                        vyre_build_id(g->x.b, VYRE_BUILTIN_GROUP_ID, 0),
+                                        vyre_build_u32(g->x.b, 1), VYRE_NONE));
+    vyre_build_assign(g->x.b, v, order_free_expr(g, type, LEVEL_GROUP));
+    vyre_build_end(g->x.b);
+    add_local(g, v, LEVEL_GROUP, false);
+}
+
+/* One of the wishes left, at the top of the entry body. */
+static void grant(order_free *g, place at) {
+    uint32_t i = random_below(&g->x, WISHES);
+    while ((g->wishes >> i & 1) == 0) {
+        i = (i + 1) % WISHES;
+    }
+    g->wishes &= ~(UINT32_C(1) << i);
+    switch ((wish)i) {
+    case WISH_COLLECTIVE:
+        while (!add_collective(g, at)) {
+        }
+        break;
+    case WISH_COPY: add_copy(g, at, true); break;
+    case WISH_TRAP: add_trap(g, at); break;
+    case WISH_CALL: add_call(g, at); break;
+    case WISH_LOOP: add_loop(g, at, LEVEL_GRID, true); break;
+    case WISH_GROUP: add_group_value(g); break;
+    case WISHES: break;
     }
 }
 
@@ -394,6 +466,12 @@ static void list(order_free *g, place at, uint32_t most) {
         if (g->local_count + 4 < LOCALS) {
             add_stmt(g, at);
         }
+        if (at.depth == 0 && g->wishes != 0 && random_chance(&g->x, 25)) {
+            grant(g, at);
+        }
+    }
+    while (at.depth == 0 && g->wishes != 0) {
+        grant(g, at);
     }
     for (uint32_t i = locals; i < g->local_count; i++) {
         if (random_chance(&g->x, 40)) {
@@ -403,11 +481,26 @@ static void list(order_free *g, place at, uint32_t most) {
     g->local_count = locals;
 }
 
-static void define_fn(order_free *g, function *f) {
+/* An opaque function says what it touches: in a body that does not wait, modes stay. */
+static void declare_effects(order_free *g, const function *f) {
+    vyre_decl reads[ARRAYS], writes[ARRAYS];
+    uint32_t read_count = 0, write_count = 0;
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        if ((g->used >> i & 1) != 0 && g->arrays[i].role != VYRE_PRIVATE) {
+            reads[read_count++] = g->arrays[i].decl;
+            if (g->modes.of[i].mode != MODE_SHARED) {
+                writes[write_count++] = g->arrays[i].decl;
+            }
+        }
+    }
+    vyre_build_fn_opaque(g->x.b, f->fn, reads, read_count, writes, write_count);
+}
+
+static void define_fn(order_free *g, function *f, bool opaque) {
     static const char *const names[] = {"lane", "group_lane", "uniform", "x"};
     f->argument = random_type(&g->x);
     f->result = random_type(&g->x);
-    f->waits = random_chance(&g->x, 70);
+    f->waits = !opaque && random_chance(&g->x, 80);
     const vyre_type types[] = {VYRE_U32, VYRE_U32, VYRE_U32, f->argument};
     f->fn = vyre_build_fn(g->x.b, order_free_name(g, "f"), names, types, 4, f->result);
     vyre_build_fn_begin(g->x.b, f->fn);
@@ -427,6 +520,9 @@ static void define_fn(order_free *g, function *f) {
     vyre_build_return(g->x.b, order_free_expr(g, f->result, LEVEL_LANE));
     f->used = g->used;
     vyre_build_fn_end(g->x.b);
+    if (opaque) {
+        declare_effects(g, f);
+    }
 }
 
 /* All private memory is seen in the end, so that it lives until then. */
@@ -453,6 +549,10 @@ static void define_entry(order_free *g) {
     add_local(g, g->lane, LEVEL_LANE, true);
     add_local(g, g->group_lane, LEVEL_LANE, true);
     g->budget = 20 + random_below(&g->x, 30);
+    if (g->indirect) {
+        vyre_build_indirect_dispatch(g->x.b, g->arrays[0].decl,
+                                     vyre_build_u32(g->x.b, g->words_offset));
+    }
     for (uint32_t i = 2 + random_below(&g->x, 3); i > 0; i--) {
         add_let(g, (place){.waits = true});
     }
@@ -463,9 +563,22 @@ static void define_entry(order_free *g) {
     show_arrays(g);
 }
 
+/* In percent of programs. */
+static const uint8_t wish_chances[WISHES] = {
+    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13, [WISH_TRAP] = 17,
+    [WISH_CALL] = 60,       [WISH_LOOP] = 14, [WISH_GROUP] = 36};
+
 vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag) {
     order_free g = {.x = {.state = seed, .plain = true}};
-    vyre_status status = vyre_builder_create(NULL, "p", &g.x.b);
+    char name[NAME] = "p";
+    if (random_chance(&g.x, 30)) {
+        (void)snprintf(name, sizeof name, "p_%u", 1 + random_below(&g.x, 4));
+    }
+    for (uint32_t i = 0; i < WISHES; i++) {
+        g.wishes |= (uint32_t)random_chance(&g.x, wish_chances[i]) << i;
+    }
+    g.traps = (g.wishes >> WISH_TRAP & 1) != 0;
+    vyre_status status = vyre_builder_create(NULL, name, &g.x.b);
     if (status != VYRE_OK) {
         return status;
     }
@@ -473,7 +586,7 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
     const modes start = g.modes;
     const uint32_t fns = random_below(&g.x, FNS + 1);
     for (uint32_t i = 0; i < fns; i++) {
-        define_fn(&g, &g.fns[i]);
+        define_fn(&g, &g.fns[i], random_chance(&g.x, 30));
         g.callable = i + 1;
         g.modes = start;
     }

@@ -56,6 +56,17 @@ typedef struct function {
     uint32_t used; /* set of arrays */
 } function;
 
+/* What a body rarely has by chance: each program draws some of them, and gets them. */
+typedef enum wish {
+    WISH_COLLECTIVE,
+    WISH_COPY, /* pending at a grid barrier */
+    WISH_TRAP,
+    WISH_CALL,
+    WISH_LOOP,  /* with a grid barrier */
+    WISH_GROUP, /* a value of the group that can't be recomputed */
+    WISHES
+} wish;
+
 /* Where a statement stands. */
 typedef struct place {
     level level;
@@ -70,7 +81,11 @@ typedef struct order_free {
     random_exprs x; /* first: the leaf callback casts */
     level level;    /* that the expression being built must have */
     uint32_t group_lanes, lanes;
-    bool flat; /* one axis */
+    uint32_t axes;
+    bool indirect;
+    uint32_t words_offset; /* of the indirect dispatch */
+    uint32_t wishes;       /* set of what is still to come */
+    bool traps;
     array arrays[ARRAYS];
     uint32_t array_count;
     modes modes;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "random/order_free.h"
+#include "random/random_program.h"
 
 const char *order_free_name(order_free *g, const char *stem) {
     (void)snprintf(g->name, sizeof g->name, "%s_%u", stem, g->serial++);
@@ -70,12 +71,12 @@ static vyre_expr id(order_free *g, vyre_builtin builtin, uint32_t axis) {
 vyre_expr order_free_lane(order_free *g, bool group) {
     const vyre_builtin number = group ? VYRE_BUILTIN_LOCAL_ID : VYRE_BUILTIN_GLOBAL_ID;
     const vyre_builtin size = group ? VYRE_BUILTIN_GROUP_SIZE : VYRE_BUILTIN_GLOBAL_SIZE;
-    if (g->flat) {
-        return id(g, number, 0);
+    vyre_expr made = id(g, number, g->axes - 1);
+    for (uint32_t axis = g->axes - 1; axis-- > 0;) {
+        made = vyre_build_op(g->x.b, VYRE_EXPR_MUL, made, id(g, size, axis), VYRE_NONE);
+        made = vyre_build_op(g->x.b, VYRE_EXPR_ADD, made, id(g, number, axis), VYRE_NONE);
     }
-    const vyre_expr row =
-        vyre_build_op(g->x.b, VYRE_EXPR_MUL, id(g, number, 1), id(g, size, 0), VYRE_NONE);
-    return vyre_build_op(g->x.b, VYRE_EXPR_ADD, row, id(g, number, 0), VYRE_NONE);
+    return made;
 }
 
 static vyre_expr expr_of(order_free *g, vyre_type type, level most, uint32_t depth) {
@@ -144,7 +145,7 @@ static vyre_expr id_leaf(order_free *g) {
                                             VYRE_BUILTIN_SUBGROUP_LOCAL_ID,
                                             VYRE_BUILTIN_GLOBAL_ID}};
     const vyre_builtin builtin = ids[g->level][random_below(&g->x, 4)];
-    return id(g, builtin, vyre_builtin_axes(builtin) == 3 ? random_below(&g->x, 2) : 0);
+    return id(g, builtin, vyre_builtin_axes(builtin) == 3 ? random_below(&g->x, 3) : 0);
 }
 
 static vyre_expr leaf(random_exprs *x, vyre_type type, uint32_t depth) {
@@ -166,24 +167,43 @@ static vyre_expr leaf(random_exprs *x, vyre_type type, uint32_t depth) {
 
 /* Declarations */
 
+static void draw_grid(order_free *g, uint32_t size[3], uint32_t groups[3]) {
+    const uint32_t draw = random_below(&g->x, 100);
+    g->axes = draw < 60 ? 1 : draw < 80 ? 2 : 3;
+    groups[0] = 2 + random_below(&g->x, 2);
+    size[0] = 1 + random_below(&g->x, g->axes == 1 ? 6 : 3);
+    if (g->axes == 1 && random_chance(&g->x, 20)) {
+        size[0] = 33 + random_below(&g->x, 4); /* two subgroups */
+    }
+    for (uint32_t axis = 1; axis < g->axes; axis++) {
+        const bool last = axis + 1 == g->axes;
+        size[axis] = 1 + random_below(&g->x, 2) + (last && random_chance(&g->x, 80));
+        groups[axis] = last && random_chance(&g->x, 50) ? 2 : 1;
+    }
+}
+
+/* Sizes are of the grid that the words of an indirect dispatch will ask for. */
 static void declare_grid(order_free *g) {
     vyre_builder *b = g->x.b;
-    g->flat = random_chance(&g->x, 70);
-    uint32_t size[2] = {1 + random_below(&g->x, 6), 1}, groups[2] = {2 + random_below(&g->x, 2), 1};
-    if (!g->flat) {
-        size[0] = 1 + random_below(&g->x, 3);
-        size[1] = 1 + random_below(&g->x, 3);
-        groups[1] = 1 + random_below(&g->x, 2);
-    } else if (random_chance(&g->x, 5)) {
-        size[0] = 33 + random_below(&g->x, 8); /* two subgroups */
+    uint32_t size[3] = {1, 1, 1}, groups[3] = {1, 1, 1};
+    draw_grid(g, size, groups);
+    g->indirect = random_chance(&g->x, 13);
+    if (g->indirect) {
+        g->words_offset = 4 * (random_chance(&g->x, 5) ? 3 : random_below(&g->x, 3));
+        random_indirect_grid(g->words_offset, groups);
     }
-    g->group_lanes = size[0] * size[1];
-    g->lanes = g->group_lanes * groups[0] * groups[1];
-    vyre_build_workgroup(b, size[0], size[1], 1);
-    if (g->flat && size[0] > 1 && random_chance(&g->x, 40)) {
+    g->group_lanes = g->lanes = 1;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        g->group_lanes *= size[axis];
+        g->lanes *= size[axis] * (groups[axis] == 0 ? 1 : groups[axis]);
+        g->axes = groups[axis] > 1 && axis >= g->axes ? axis + 1 : g->axes;
+    }
+    vyre_build_workgroup(b, size[0], size[1], size[2]);
+    if (g->axes == 1 && !g->indirect && size[0] > 1 && random_chance(&g->x, 40)) {
         vyre_build_elements(b, vyre_build_size(b, g->lanes - random_below(&g->x, size[0])));
-    } else {
-        vyre_build_grid(b, vyre_build_size(b, groups[0]), vyre_build_size(b, groups[1]), VYRE_NONE);
+    } else if (!g->indirect) {
+        vyre_build_grid(b, vyre_build_size(b, groups[0]), vyre_build_size(b, groups[1]),
+                        vyre_build_size(b, groups[2]));
     }
 }
 
@@ -191,6 +211,7 @@ static void declare_array(order_free *g, vyre_role role, vyre_type type) {
     array *a = &g->arrays[g->array_count];
     *a = (array){.role = role, .type = type, .copies = 1 + random_below(&g->x, 3)};
     a->lanes = role == VYRE_PRIVATE ? 1 : role == VYRE_WORKGROUP ? g->group_lanes : g->lanes;
+    a->copies += g->array_count == 0 ? 6 / a->lanes : 0; /* room for the words */
     const uint32_t size = a->lanes * a->copies;
     a->decl = vyre_build_memory(g->x.b, role, order_free_name(g, vyre_role_name(role)), type,
                                 vyre_build_size(g->x.b, size));
@@ -205,6 +226,7 @@ void order_free_declare(order_free *g) {
     static const vyre_role roles[] = {VYRE_INOUT, VYRE_OUT, VYRE_INOUT, VYRE_SCRATCH};
     g->x.leaf = leaf;
     declare_grid(g);
+    /* The first has the words of an indirect dispatch: what becomes of them must not matter. */
     declare_array(g, VYRE_INOUT, VYRE_U32);
     declare_array(g, VYRE_IN, random_chance(&g->x, 50) ? VYRE_U32 : any_type(g));
     for (uint32_t i = 1 + random_below(&g->x, 5); i > 0; i--) {
@@ -213,8 +235,11 @@ void order_free_declare(order_free *g) {
     for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
         declare_array(g, VYRE_WORKGROUP, any_type(g));
     }
+    if ((g->wishes >> WISH_COPY & 1) != 0) {
+        declare_array(g, VYRE_PRIVATE, VYRE_I32);
+    }
     for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
-        declare_array(g, VYRE_PRIVATE, any_type(g));
+        declare_array(g, VYRE_PRIVATE, random_chance(&g->x, 15) ? VYRE_BOOL : any_type(g));
     }
     for (uint32_t i = random_below(&g->x, VALUES); i > 0; i--) {
         const vyre_type type = random_chance(&g->x, 50) ? VYRE_U32 : random_type(&g->x);
@@ -225,4 +250,9 @@ void order_free_declare(order_free *g) {
                 ? vyre_build_param(g->x.b, order_free_name(g, "param"), type, value)
                 : vyre_build_const(g->x.b, order_free_name(g, "const"), value);
     }
+}
+
+void random_indirect_grid(uint32_t offset, uint32_t out_grid[3]) {
+    static const uint32_t grids[][3] = {{3, 1, 1}, {2, 2, 1}, {2, 1, 2}, {2, 1, 0}};
+    memcpy(out_grid, grids[offset / 4 % 4], sizeof grids[0]);
 }

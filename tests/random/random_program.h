@@ -10,7 +10,10 @@ vyre_status random_syntax(uint64_t seed, vyre_program **out_program, vyre_diag *
 
 /* A valid program that ends and whose outputs do not depend on the order of lanes, by construction
  * (see order_free.c). All sizes are constants and all params have defaults, so that it runs with
- * inputs made from its declarations alone. */
+ * inputs made from its declarations alone, but for the words of an indirect dispatch. It may trap.
+ * A name that ends in _N asks for a fixpoint of at most N passes. */
 vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag);
+/* The words that an indirect dispatch of such a program finds at that byte offset. */
+void random_indirect_grid(uint32_t offset, uint32_t out_grid[3]);
 
 #endif

@@ -14,25 +14,9 @@ static const char endless_text[] = "program endless workgroup(1) grid(1) {\n"
                                    "    while (v[0] == 0) { v[0] = 0; }\n"
                                    "}\n";
 
-static vyre_device *open_device(const char *uri, const vyre_allocator *a) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
-    return device;
-}
-
-static vyre_pipeline *compile(vyre_device *device, const char *text) {
-    vyre_pipeline *pipeline = NULL;
-    vyre_diag diag = {0};
-    vyre_program *program = run_parse(text);
-    REQUIRE_OK(vyre_compile(device, program, NULL, &pipeline, &diag), &diag);
-    vyre_program_release(program);
-    return pipeline;
-}
-
 TEST(dispatches_of_a_device_are_done_in_order) {
-    vyre_device *device = open_device("ref", NULL);
-    vyre_pipeline *pipeline = compile(device, add_text);
+    vyre_device *device = run_open("ref", NULL);
+    vyre_pipeline *pipeline = run_compile(device, add_text);
     vyre_buffer *v = NULL;
     REQUIRE_OK(vyre_buffer_create(device, 4, &v, NULL), NULL);
     enum { COUNT = 8 };
@@ -62,9 +46,9 @@ TEST(dispatches_of_a_device_are_done_in_order) {
 }
 
 TEST(host_bytes_and_programs_go_the_same_way) {
-    vyre_device *device = open_device("ref-split", NULL);
+    vyre_device *device = run_open("ref-split", NULL);
     vyre_program *program = run_parse(add_text);
-    vyre_pipeline *pipeline = compile(device, add_text);
+    vyre_pipeline *pipeline = run_compile(device, add_text);
     uint32_t value = 20;
     vyre_input in = {&value, 4};
     vyre_output out[2] = {{0}};
@@ -88,7 +72,7 @@ TEST(host_bytes_and_programs_go_the_same_way) {
 }
 
 TEST(errors_come_with_the_wait) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *program = run_parse(add_text);
     vyre_event *event = NULL;
     vyre_output out = {0};
@@ -118,7 +102,7 @@ TEST(errors_come_with_the_wait) {
 TEST(cancelling_stops_what_runs_and_takes_out_what_waits) {
     static const char *const uris[] = {"ref", "ref-split"};
     for (int d = 0; d < 2; d++) {
-        vyre_device *device = open_device(uris[d], NULL);
+        vyre_device *device = run_open(uris[d], NULL);
         vyre_program *endless = run_parse(endless_text), *add = run_parse(add_text);
         uint32_t zero = 0;
         vyre_input in = {&zero, 4};
@@ -163,7 +147,7 @@ static void *cancel_it(void *user) {
 }
 
 TEST(another_thread_may_cancel_a_blocking_dispatch) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *endless = run_parse(endless_text);
     uint32_t zero = 0;
     vyre_input in = {&zero, 4};
@@ -209,18 +193,67 @@ static void *work(void *user) {
 }
 
 TEST(several_threads_share_the_queue_of_a_device) {
-    vyre_device *device = open_device("ref-split", NULL);
-    vyre_pipeline *pipeline = compile(device, add_text);
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_pipeline *pipeline = run_compile(device, add_text);
     worker all[4];
-    pthread_t threads[4];
     for (int i = 0; i < 4; i++) {
         all[i] = (worker){pipeline, false};
-        REQUIRE(pthread_create(&threads[i], NULL, work, &all[i]) == 0);
     }
+    run_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
         CHECK(all[i].right);
     }
+    vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
+}
+
+typedef struct waiter {
+    vyre_event *event;
+    vyre_status status;
+} waiter;
+
+static void *wait_for_it(void *user) {
+    waiter *w = user;
+    vyre_event_cancel(w->event);
+    w->status = vyre_event_wait(w->event, NULL, NULL);
+    return NULL;
+}
+
+TEST(several_threads_wait_for_one_event) {
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_pipeline *pipeline = run_compile(device, endless_text);
+    vyre_input in = {&(uint32_t){0}, 4};
+    vyre_output out = {0};
+    vyre_event *event = NULL;
+    REQUIRE_OK(vyre_pipeline_dispatch_async(pipeline, &in, 1, &out, 1, NULL, &event, NULL), NULL);
+    waiter all[4];
+    for (int i = 0; i < 4; i++) {
+        all[i] = (waiter){event, VYRE_OK};
+    }
+    run_in_threads(wait_for_it, all, sizeof *all);
+    for (int i = 0; i < 4; i++) {
+        CHECK_STATUS(all[i].status, VYRE_CANCELLED, NULL);
+    }
+    CHECK(vyre_event_poll(event) && !out.data);
+    vyre_event_release(event);
+    vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
+}
+
+TEST(a_program_without_buffers_needs_none) {
+    vyre_device *device = run_open("ref", NULL);
+    vyre_pipeline *pipeline =
+        run_compile(device, "program alone workgroup(1) grid(1) { scratch s : u32[1]; s[0] = 1; }");
+    vyre_event *event = NULL;
+    vyre_dispatch_report report = {0};
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_dispatch_resident_async(pipeline, NULL, 0, NULL, &event, &diag), &diag);
+    CHECK_STATUS(vyre_event_wait(event, &report, &diag), VYRE_OK, &diag);
+    CHECK_EQ(report.stats.launches, 1);
+    vyre_event_release(event);
+    REQUIRE_OK(vyre_dispatch_resident_async(pipeline, NULL, 1, NULL, &event, &diag), &diag);
+    CHECK_STATUS(vyre_event_wait(event, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    vyre_event_release(event);
     vyre_pipeline_release(pipeline);
     vyre_device_close(device);
 }

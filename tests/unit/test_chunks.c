@@ -201,7 +201,7 @@ TEST(what_does_not_fit_is_named) {
         {"ref-split://memory=100000&max_buffer=60",
          VYRE_LIMIT,
          {"q needs 64 bytes", "at most 60", ""}},
-        {"fault://ref-split?op=allocate&n=5&mode=always",
+        {"fault://ref-split?op=allocate&n=4&mode=always",
          VYRE_OUT_OF_MEMORY,
          {"grid barriers of p needs", "not so much memory", "b 40 bytes for each of 8 lanes"}},
     };

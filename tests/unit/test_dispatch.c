@@ -1,16 +1,7 @@
 /* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
-#include <pthread.h>
-
-#include "harness/test.h"
+#include "harness/run.h"
 #include "runtime/builtin.h"
 #include "vyre/dispatch.h"
-
-static vyre_device *open_device(const char *uri, const vyre_allocator *a) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
-    return device;
-}
 
 static vyre_builder *begin(const char *name, uint32_t lanes) {
     vyre_builder *b = NULL;
@@ -105,7 +96,7 @@ static uint32_t word(const vyre_output *output, uint32_t index) {
 }
 
 TEST(saxpy_gives_its_outputs_and_reuses_slots) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = saxpy();
     const float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {10, 20, 30, 40, 50, 60};
     vyre_input in[] = {{x, sizeof x}, {y, sizeof y}};
@@ -154,7 +145,7 @@ TEST(saxpy_gives_its_outputs_and_reuses_slots) {
 }
 
 TEST(a_grid_barrier_runs_natively) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = counter();
     for (int order = VYRE_ORDER_FORWARD; order <= VYRE_ORDER_INTERLEAVED; order++) {
         vyre_output out = {0};
@@ -171,7 +162,7 @@ TEST(a_grid_barrier_runs_natively) {
 }
 
 TEST(another_workgroup_gives_the_same_bytes) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = saxpy();
     const float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {10, 20, 30, 40, 50, 60};
     vyre_input in[] = {{x, sizeof x}, {y, sizeof y}};
@@ -191,7 +182,7 @@ TEST(another_workgroup_gives_the_same_bytes) {
 
 static vyre_dispatch_report run_climb(const char *uri, uint32_t start, uint32_t limit,
                                       uint32_t iterations, uint32_t *result) {
-    vyre_device *device = open_device(uri, NULL);
+    vyre_device *device = run_open(uri, NULL);
     vyre_program *p = climb(limit);
     uint32_t value[2] = {start, 1};
     vyre_input in = {value, sizeof value};
@@ -231,7 +222,7 @@ TEST(a_fixpoint_ends_with_the_pass_that_changes_nothing) {
 }
 
 TEST(bad_options_are_refused_before_anything_runs) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = climb(3);
     uint32_t value[2] = {0, 0};
     vyre_input in = {value, sizeof value};
@@ -266,7 +257,7 @@ TEST(bad_options_are_refused_before_anything_runs) {
 }
 
 TEST(a_failed_run_leaves_the_outputs_alone) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *trap = hostile(VYRE_STMT_TRAP), *endless = hostile(VYRE_STMT_WHILE);
     uint32_t value = 5, slot = 42;
     vyre_input in = {&value, sizeof value};
@@ -286,6 +277,7 @@ TEST(a_failed_run_leaves_the_outputs_alone) {
     o = (vyre_dispatch_options){.cancel = &cancel};
     CHECK_STATUS(vyre_dispatch(device, endless, &in, 1, &out, 1, &o, &report, &diag),
                  VYRE_CANCELLED, &diag);
+    CHECK_EQ(run_counters(device).input_bytes, 3 * sizeof value); /* cancelled before the upload */
     CHECK_EQ(slot, 42);
     CHECK_EQ(value, 5);
     CHECK_EQ(out.size, 4);
@@ -296,7 +288,7 @@ TEST(a_failed_run_leaves_the_outputs_alone) {
 }
 
 TEST(the_step_budget_holds_for_all_passes_together) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = climb(100);
     uint32_t value[2] = {0, 0};
     vyre_input in = {value, sizeof value};
@@ -320,7 +312,7 @@ TEST(the_step_budget_holds_for_all_passes_together) {
 }
 
 TEST(an_output_range_returns_those_bytes) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_builder *b = begin("range", 4);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
     vyre_build_output_range(b, o, 4, 12);
@@ -340,7 +332,7 @@ TEST(an_output_range_returns_those_bytes) {
 }
 
 TEST(zero_elements_run_nothing) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *p = counter();
     vyre_output out = {0};
     vyre_dispatch_options o = {.has_elements = true, .has_iterations = true, .iterations = 9};
@@ -358,7 +350,7 @@ TEST(zero_elements_run_nothing) {
 }
 
 TEST(races_are_counted_over_all_passes) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_builder *b = begin("racy", 4);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 1));
     vyre_build_elements(b, vyre_build_size(b, 4));
@@ -408,14 +400,7 @@ static vyre_device *open_weak(void) {
     table.equal = NULL;
     table.finish = weak_finish;
     backend = (vyre_backend){.name = "weak", .device = &table, .open = vyre_backend_ref.open};
-    vyre_registry *registry = NULL;
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
-    REQUIRE_OK(vyre_registry_add(registry, &backend, &diag), &diag);
-    REQUIRE_OK(vyre_device_open(registry, "weak", NULL, &device, &diag), &diag);
-    vyre_registry_destroy(registry);
-    return device;
+    return run_open_backend(&backend);
 }
 
 static vyre_device_info strong(void) {
@@ -523,40 +508,34 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     weak_info.max_workgroup_bytes = 31;
     check_refused(p, NULL, VYRE_LIMIT, "needs 32 bytes");
     vyre_program_release(p);
+    p = run_parse("program copies workgroup(1) grid(1) {\n"
+                  "    out o : u32[4]; workgroup w : u32[4];\n"
+                  "    async_load(o, w, 0, 4, \"t\"); async_wait(\"t\");\n"
+                  "}\n");
+    weak_info = strong();
+    weak_info.has_async_copy = false;
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "async copies");
+    vyre_program_release(p);
 }
 
-/* Faults: every entry, every call, until one dispatch no longer reaches it. */
+static vyre_status climb_once(vyre_device *device, void *program) {
+    uint32_t value[2] = {0, 1}, slot[2] = {8, 9};
+    vyre_input in = {value, sizeof value};
+    vyre_output out = {slot, sizeof slot, sizeof slot};
+    vyre_dispatch_options o = {.has_iterations = true, .iterations = 9};
+    vyre_diag diag = {0};
+    vyre_status status = vyre_dispatch(device, program, &in, 1, &out, 1, &o, NULL, &diag);
+    bool failed = status != VYRE_OK;
+    CHECK_EQ(slot[0], failed ? 8 : 2);
+    CHECK_EQ(slot[1], failed ? 9 : 1);
+    CHECK(!failed || diag.message[0]);
+    CHECK(out.data == slot);
+    return status;
+}
+
 TEST(every_failing_entry_leaves_host_memory_alone) {
-    static const char *const ops[] = {"allocate", "write",   "read",   "copy",  "zero",
-                                      "equal",    "compile", "launch", "finish"};
     vyre_program *p = climb(2);
-    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-        bool failed = true;
-        uint32_t n = 0;
-        while (failed) {
-            char uri[80];
-            n++;
-            snprintf(uri, sizeof uri, "fault://ref?op=%s&n=%u&mode=%s", ops[k], n,
-                     n % 2 ? "once" : "lost");
-            test_heap heap = {0};
-            vyre_allocator a = test_heap_allocator(&heap);
-            vyre_device *device = open_device(uri, &a);
-            uint32_t value[2] = {0, 1}, slot[2] = {8, 9};
-            vyre_input in = {value, sizeof value};
-            vyre_output out = {slot, sizeof slot, sizeof slot};
-            vyre_dispatch_options o = {.has_iterations = true, .iterations = 9};
-            vyre_diag diag = {0};
-            vyre_status status = vyre_dispatch(device, p, &in, 1, &out, 1, &o, NULL, &diag);
-            failed = status != VYRE_OK;
-            CHECK_EQ(slot[0], failed ? 8 : 2);
-            CHECK_EQ(slot[1], failed ? 9 : 1);
-            CHECK(!failed || diag.message[0]);
-            CHECK(out.data == slot);
-            vyre_device_close(device);
-            CHECK_EQ(heap.live_blocks, 0);
-        }
-        CHECK(n > 1);
-    }
+    run_every_fault("ref", climb_once, p);
     vyre_program_release(p);
 }
 
@@ -571,7 +550,7 @@ TEST(no_slot_changes_before_the_last_output_is_read) {
     for (int n = 1; n <= 3; n++) {
         char uri[64];
         snprintf(uri, sizeof uri, "fault://ref?op=read&n=%d", n);
-        vyre_device *device = open_device(uri, NULL);
+        vyre_device *device = run_open(uri, NULL);
         uint32_t first = 1;
         vyre_output out[2] = {{&first, 4, 4}, {0}};
         vyre_status status = vyre_dispatch(device, p, NULL, 0, out, 2, NULL, NULL, NULL);
@@ -585,7 +564,7 @@ TEST(no_slot_changes_before_the_last_output_is_read) {
 }
 
 TEST(an_invalid_program_is_refused_with_the_message_of_the_check) {
-    vyre_device *device = open_device("ref", NULL);
+    vyre_device *device = run_open("ref", NULL);
     vyre_builder *b = begin("divergent", 4);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
     vyre_build_if(b, op(b, VYRE_EXPR_LT, global_id(b), vyre_build_u32(b, 2)));
@@ -626,14 +605,10 @@ static void *work(void *user) {
 }
 
 TEST(one_device_and_program_serve_several_threads) {
-    worker w = {open_device("ref", NULL), climb(20), false};
+    worker w = {run_open("ref", NULL), climb(20), false};
     worker all[4] = {w, w, w, w};
-    pthread_t threads[4];
+    run_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, work, &all[i]) == 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
         CHECK(all[i].right);
     }
     vyre_program_release(w.program);

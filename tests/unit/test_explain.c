@@ -17,8 +17,8 @@ static bool refuse(void *user, const char *text, size_t length) {
 static const char program[] = "program p workgroup(2) elements(4) {\n"
                               "  inout x : u32[4]; workgroup t : u32[2]; private a : u32[2];\n"
                               "  let i = global_id.x; let v = x[i]; t[local_id.x] = v;\n"
-                              "  a[i % 2] = v; if (v == 77) { exit; }\n"
-                              "  grid_sync;\n"
+                              "  a[i % 2] = v; if (v == 77) { exit; } x[i] = v;\n"
+                              "  grid_sync; grid_sync;\n"
                               "  while (x[0] < 9) { grid_sync;\n"
                               "    x[i] = x[i] + v + t[local_id.x] + a[i % 2]; grid_sync; } }";
 
@@ -47,7 +47,7 @@ TEST(explain_names_what_is_carried_and_how) {
     vyre_text text;
     show(module, VYRE_MODULE_EXPLAIN, &text);
     const char *shown = vyre_text_string(&text);
-    CHECK_HAS(shown, "2 grid barriers\n");
+    CHECK_HAS(shown, "3 grid barriers\n");
     CHECK_HAS(shown, "grid_sync, line 5, behind step 0 (p_0)\n");
     CHECK_HAS(shown, "i                    recomputed ");
     CHECK_HAS(shown, "v                    stored by each lane                 4 bytes");
@@ -55,8 +55,9 @@ TEST(explain_names_what_is_carried_and_how) {
     CHECK_HAS(shown, "a                    array, stored by each lane          8 bytes");
     CHECK_HAS(shown, "(lanes that ended)   masked: a flag for each lane        4 bytes");
     CHECK_HAS(shown, "in total 16 bytes per lane, 8 per group, 0 for the grid\n");
-    CHECK_HAS(shown, "grid_sync, line 6, removed: both sides are one launch, where no lane uses "
-                     "what others write\n");
+    CHECK_HAS(shown, "    stays: x is written on line 4 and read on line 6\n");
+    CHECK_HAS(shown, "grid_sync, line 5, removed: nothing that is written on one side is used on "
+                     "the other\n");
     CHECK_HAS(shown, "buffers stay in device memory\n");
     vyre_text_finish(&text);
     vyre_module_release(module);

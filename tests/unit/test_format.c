@@ -1,30 +1,19 @@
 /* The formatter: canonical layout, comments kept, formatting twice changes nothing, and the program
  * stays the same. */
-#include "base/text.h"
-#include "harness/test.h"
+#include "harness/text.h"
 #include "text/lexer.h"
 #include "vyre/text.h"
 
-static vyre_text new_text(void) {
-    vyre_text text;
-    vyre_text_init(&text, NULL);
-    return text;
-}
-
-static bool append(void *user, const char *text, size_t length) {
-    vyre_text_append(user, text, length);
-    return true;
-}
-
 /* The formatted text; formatted again it must not change. */
 static vyre_text format(int line, const char *text) {
-    vyre_text once = new_text(), twice = new_text();
+    vyre_text once = test_text(), twice = test_text();
     vyre_diag item = {0};
     vyre_diag_list list = {.items = &item, .capacity = 1};
-    CHECK_STATUS(vyre_format(text, strlen(text), NULL, NULL, append, &once, &list), VYRE_OK, &item);
-    CHECK_STATUS(
-        vyre_format(vyre_text_string(&once), once.length, NULL, NULL, append, &twice, &list),
-        VYRE_OK, &item);
+    CHECK_STATUS(vyre_format(text, strlen(text), NULL, NULL, test_text_append, &once, &list),
+                 VYRE_OK, &item);
+    CHECK_STATUS(vyre_format(vyre_text_string(&once), once.length, NULL, NULL, test_text_append,
+                             &twice, &list),
+                 VYRE_OK, &item);
     if (strcmp(vyre_text_string(&once), vyre_text_string(&twice)) != 0) {
         test_fail(__FILE__, line, "not stable, first:\n%s\nthen:\n%s", vyre_text_string(&once),
                   vyre_text_string(&twice));
@@ -110,9 +99,9 @@ TEST(comments_stay_where_they_are) {
 TEST(texts_that_are_refused) {
     vyre_diag item = {0};
     vyre_diag_list list = {.items = &item, .capacity = 1};
-    vyre_text out = new_text();
-    CHECK_STATUS(vyre_format("( ]", 3, "f", NULL, append, &out, &list), VYRE_INVALID_PROGRAM,
-                 &item);
+    vyre_text out = test_text();
+    CHECK_STATUS(vyre_format("( ]", 3, "f", NULL, test_text_append, &out, &list),
+                 VYRE_INVALID_PROGRAM, &item);
     CHECK_STR(item.code, "V207");
     CHECK_EQ(out.length, 0);
     vyre_text_finish(&out);
@@ -131,9 +120,9 @@ TEST(a_writer_that_fails_stops_it) {
 }
 
 static vyre_status format_with(const vyre_allocator *a, void *user) {
-    vyre_text out = new_text();
+    vyre_text out = test_text();
     const char *text = user;
-    vyre_status status = vyre_format(text, strlen(text), "f", a, append, &out, NULL);
+    vyre_status status = vyre_format(text, strlen(text), "f", a, test_text_append, &out, NULL);
     vyre_text_finish(&out);
     return status;
 }
@@ -172,7 +161,7 @@ TEST(random_texts_are_stable) {
         "// c\n",  "/* d */", "/* e\n f */", "\n", "\n\n",     "\n\n\n", "return", "step", "const"};
     uint64_t state = 7;
     for (int round = 0; round < 20000; round++) {
-        vyre_text text = new_text();
+        vyre_text text = test_text();
         char open[64];
         size_t depth = 0;
         uint64_t count = test_random_below(&state, 60);
@@ -196,9 +185,10 @@ TEST(random_texts_are_stable) {
         const char *tokens = vyre_text_string(&text);
         vyre_diag item = {0};
         vyre_diag_list list = {.items = &item, .capacity = 1};
-        vyre_text probe = new_text();
+        vyre_text probe = test_text();
         /* Pieces may have grown together to something that is no text. */
-        if (vyre_format(tokens, text.length, NULL, NULL, append, &probe, &list) == VYRE_OK) {
+        if (vyre_format(tokens, text.length, NULL, NULL, test_text_append, &probe, &list) ==
+            VYRE_OK) {
             vyre_text once = format(__LINE__, tokens);
             check_same_tokens(tokens, vyre_text_string(&once));
             vyre_text_finish(&once);

@@ -45,22 +45,32 @@ static bool to_stdout(void *user, const char *text, size_t length) {
     return fwrite(text, 1, length, stdout) == length;
 }
 
-/* Fuses the texts and compares with running them in order; `deps` may be NULL. */
-static void expect_same(const char *const *texts, uint32_t count, const pool *start,
-                        const vyre_wave_dep *deps, size_t dep_count) {
+static pool sample(uint64_t seed) {
+    pool p = {0};
+    for (int i = 0; i < POOL; i++) {
+        p.count[i] = 6 + (uint32_t)i * 4;
+        for (uint32_t k = 0; k < p.count[i]; k++) {
+            p.words[i][k] = (uint32_t)test_random(&seed) % 1000;
+        }
+    }
+    return p;
+}
+
+/* Fuses the texts and compares with running them in order, on buffers filled from the seed. */
+static void expect_same(uint64_t seed, const char *const *texts, uint32_t count) {
     vyre_program *programs[WAVES] = {0};
     vyre_fuse_wave waves[WAVES] = {0};
     static const char *const names[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
-    pool one_by_one = *start;
+    const pool start = sample(seed);
+    pool one_by_one = start;
     for (uint32_t i = 0; i < count; i++) {
         programs[i] = run_parse(texts[i]);
         waves[i] = (vyre_fuse_wave){names[i], programs[i]};
         run_on_pool("ref", programs[i], &one_by_one, VYRE_ORDER_FORWARD);
     }
-    vyre_fuse_options options = {.deps = deps, .dep_count = dep_count};
     vyre_program *fused = NULL;
     vyre_diag diag = {0};
-    vyre_status status = vyre_fuse(waves, count, &options, NULL, &fused, &diag);
+    vyre_status status = vyre_fuse(waves, count, NULL, NULL, &fused, &diag);
     CHECK_STATUS(status, VYRE_OK, &diag);
     static const struct {
         const char *device;
@@ -69,7 +79,7 @@ static void expect_same(const char *const *texts, uint32_t count, const pool *st
                 {"ref", VYRE_ORDER_INTERLEAVED},
                 {"ref-split", VYRE_ORDER_REVERSE}};
     for (size_t k = 0; k < sizeof ways / sizeof ways[0] && status == VYRE_OK; k++) {
-        pool together = *start;
+        pool together = start;
         run_on_pool(ways[k].device, fused, &together, ways[k].order);
         if (memcmp(&together, &one_by_one, sizeof together) != 0) {
             test_fail(__FILE__, __LINE__, "%s gives other bytes", ways[k].device);
@@ -86,79 +96,63 @@ static void expect_same(const char *const *texts, uint32_t count, const pool *st
     }
 }
 
-static pool sample(uint64_t seed) {
-    pool p = {0};
-    for (int i = 0; i < POOL; i++) {
-        p.count[i] = 6 + (uint32_t)i * 4;
-        for (uint32_t k = 0; k < p.count[i]; k++) {
-            p.words[i][k] = (uint32_t)test_random(&seed) % 1000;
-        }
-    }
-    return p;
-}
+#define EXPECT_SAME(seed, ...)                                                                     \
+    do {                                                                                           \
+        const char *const texts_[] = {__VA_ARGS__};                                                \
+        expect_same(seed, texts_, sizeof texts_ / sizeof *texts_);                                 \
+    } while (0)
 
 TEST(waves_share_buffers_by_name) {
-    const char *texts[] = {
-        "program a workgroup(4) elements(8) { in b0 : u32[]; inout b1 : u32[];\n"
-        "  let i = global_id.x; b1[i] = b0[i] * 2 + b1[i]; }",
-        "program b workgroup(4) elements(8) { in b1 : u32[]; inout b2 : u32[];\n"
-        "  let i = global_id.x; b2[i] = b1[7 - i] + 1; }",
-        "program c workgroup(4) elements(8) { in b0 : u32[]; inout b3 : u32[]; scratch t : "
-        "u32[8];\n"
-        "  let i = global_id.x; t[i] = b0[i]; b3[i] = t[i] + 5; }",
-    };
-    pool p = sample(1);
-    expect_same(texts, 3, &p, NULL, 0);
+    EXPECT_SAME(1,
+                "program a workgroup(4) elements(8) { in b0 : u32[]; inout b1 : u32[];\n"
+                "  let i = global_id.x; b1[i] = b0[i] * 2 + b1[i]; }",
+                "program b workgroup(4) elements(8) { in b1 : u32[]; inout b2 : u32[];\n"
+                "  let i = global_id.x; b2[i] = b1[7 - i] + 1; }",
+                "program c workgroup(4) elements(8) { in b0 : u32[]; inout b3 : u32[]; scratch t : "
+                "u32[8];\n"
+                "  let i = global_id.x; t[i] = b0[i]; b3[i] = t[i] + 5; }");
 }
 
 TEST(waves_with_other_grids_get_workgroups_of_their_own) {
-    const char *texts[] = {
+    EXPECT_SAME(
+        2,
         "program a workgroup(4) elements(len(b0)) { in b0 : u32[]; inout b1 : u32[];\n"
         "  for (i in global_id.x .. len(b1) step global_size.x) { b1[i] = b0[i % len(b0)] + i; } }",
         "program b workgroup(4) grid(3) { inout b2 : u32[];\n"
         "  b2[global_id.x] = group_id.x * 100 + num_groups.x * 10 + local_id.x; }",
         "program c workgroup(4) { in b1 : u32[]; inout b3 : u32[]; workgroup w : u32[4];\n"
         "  w[local_id.x] = b1[global_id.x]; barrier;\n"
-        "  if (global_id.x < len(b3)) { b3[global_id.x] = w[3 - local_id.x]; } }",
-    };
-    pool p = sample(2);
-    expect_same(texts, 3, &p, NULL, 0);
+        "  if (global_id.x < len(b3)) { b3[global_id.x] = w[3 - local_id.x]; } }");
 }
 
 TEST(lanes_that_end_in_a_wave_live_on_in_the_next) {
-    const char *texts[] = {
+    EXPECT_SAME(
+        3,
         "program a workgroup(4) elements(8) { inout b0 : u32[]; let i = global_id.x;\n"
         "  if (i % 2 == 0) { exit; } for (k in 0 .. 5) { for (j in 0 .. 3) { if (k + j == i) { "
         "exit; }\n"
         "    b0[i] = b0[i] + 1; } b0[i] = b0[i] + 100; } b0[i] = 7; }",
-        "program b workgroup(4) elements(8) { inout b0 : u32[]; b0[global_id.x] += 10000; }",
-    };
-    pool p = sample(3);
-    expect_same(texts, 2, &p, NULL, 0);
+        "program b workgroup(4) elements(8) { inout b0 : u32[]; b0[global_id.x] += 10000; }");
 }
 
 TEST(waves_may_wait_for_their_grid) {
-    const char *texts[] = {
+    EXPECT_SAME(
+        4,
         "program a workgroup(2) elements(4) { inout b0 : u32[]; let v = b0[3 - global_id.x];\n"
         "  grid_sync; b0[global_id.x] = v; }",
         "program b workgroup(2) elements(4) { inout b0 : u32[]; inout b1 : u32[];\n"
-        "  b1[global_id.x] = b0[global_id.x]; grid_sync; b0[global_id.x] = b1[3 - global_id.x]; }",
-    };
-    pool p = sample(4);
-    expect_same(texts, 2, &p, NULL, 0);
+        "  b1[global_id.x] = b0[global_id.x]; grid_sync; b0[global_id.x] = b1[3 - global_id.x]; }");
 }
 
 TEST(async_tags_consts_and_functions_belong_to_their_wave) {
-    const char *texts[] = {
+    EXPECT_SAME(
+        5,
         "program a workgroup(1) elements(1) { in b0 : u32[]; inout b1 : u32[]; const N = 8;\n"
         "  fn f(x : u32) -> u32 { return x + N; }\n"
         "  async_load(b0, b1, 4, N, \"t\"); async_wait(\"t\"); let r = f(1); b1[3] = r; }",
         "program b workgroup(1) elements(1) { in b0 : u32[]; inout b2 : u32[]; const N = 4;\n"
         "  fn f(x : u32) -> u32 { return x * N; }\n"
-        "  async_store(b0, b2, N, 8, \"t\"); async_wait(\"t\"); let r = f(5); b2[3] = r; }",
-    };
-    pool p = sample(5);
-    expect_same(texts, 2, &p, NULL, 0);
+        "  async_store(b0, b2, N, 8, \"t\"); async_wait(\"t\"); let r = f(5); b2[3] = r; }");
 }
 
 TEST(given_dependencies_order_waves_against_the_list) {
@@ -277,8 +271,7 @@ TEST(random_sets_of_waves_give_the_bytes_of_their_waves) {
             random_wave(&seed, texts[i], sizeof texts[i], shape);
             list[i] = texts[i];
         }
-        pool p = sample(round);
-        expect_same(list, count, &p, NULL, 0);
+        expect_same(round, list, count);
     }
 }
 

@@ -1,87 +1,34 @@
-/* The parser: what texts mean (seen through the printer), and what is said about wrong ones. Every
- * program that parses must print to a text that parses to an equal program. */
-#include "base/text.h"
-#include "harness/test.h"
-#include "vyre/text.h"
-
-static vyre_text new_text(void) {
-    vyre_text text;
-    vyre_text_init(&text, NULL);
-    return text;
-}
-
-static bool append(void *user, const char *text, size_t length) {
-    vyre_text_append(user, text, length);
-    return true;
-}
-
-typedef struct parsed {
-    vyre_program *program;
-    vyre_diag items[64];
-    vyre_diag_list list;
-    vyre_status status;
-} parsed;
-
-static void parse_bytes(parsed *p, const char *text, size_t length) {
-    memset(p, 0, sizeof *p);
-    p->list.items = p->items;
-    p->list.capacity = 64;
-    vyre_parse_options options = {.file = "t.vy"};
-    p->status = vyre_parse(text, length, &options, NULL, &p->program, &p->list);
-    CHECK_EQ(p->status == VYRE_OK, p->program != NULL);
-    CHECK_EQ(p->status == VYRE_OK, p->list.errors == 0);
-}
-
-static void parse(parsed *p, const char *text) {
-    parse_bytes(p, text, strlen(text));
-}
+/* The parser: what texts mean, seen through the printer. Every program that parses must print to a
+ * text that parses to an equal program. */
+#include "unit/parsing.h"
 
 /* The printed text of a program that must parse; printed again it must be equal. */
 static vyre_text print_checked(const char *text) {
-    parsed p, again;
-    vyre_text out = new_text();
+    parsed p;
     parse(&p, text);
     if (p.status != VYRE_OK) {
         test_fail(__FILE__, __LINE__, "%s %u:%u %s\nin: %s", p.items[0].code, p.items[0].line,
                   p.items[0].col, p.items[0].message, text);
         test_stop();
     }
-    CHECK_STATUS(vyre_program_print(p.program, append, &out), VYRE_OK, NULL);
-    parse(&again, vyre_text_string(&out));
-    if (again.status != VYRE_OK || !vyre_program_equal(p.program, again.program)) {
-        test_fail(__FILE__, __LINE__, "not the same program when parsed again: %s\n%s",
-                  again.items[0].message, vyre_text_string(&out));
-    }
+    vyre_text out = parse_print(p.program);
     vyre_program_release(p.program);
-    vyre_program_release(again.program);
     return out;
 }
 
-static const char prelude[] = "program t workgroup(64) {\n"
-                              "in a : u32[]; in ai : i32[]; in af : f32[];\n"
-                              "inout b : u32[]; inout bi : i32[]; inout bf : f32[];\n"
-                              "inout bl : i64[]; inout bul : u64[]; inout bd : f64[];\n"
-                              "inout b8 : u8[]; inout bh : f16[]; inout bb : bool[];\n"
-                              "workgroup w : u32[4]; private pr : f32[2];\n"
-                              "param n : u32; param s : f32; param m : i32; const K = 3;\n"
-                              "fn f(x : u32) -> u32 { return x; }\n"
-                              "fn g(x : f32, y : i64) { }\n"
-                              "fn h() -> f32 { return 1; }\n"
-                              "region \"here\" { }\n";
-
 /* Parses the statements inside a program with some declarations and compares their printed form. */
 static void check_body(int line, const char *body, const char *want) {
-    vyre_text text = new_text();
-    vyre_text_printf(&text, "%s%s\n}\n", prelude, body);
+    vyre_text text = test_text();
+    vyre_text_printf(&text, "%s%s\n}\n", parse_prelude, body);
     vyre_text out = print_checked(vyre_text_string(&text));
     const char *got = strstr(vyre_text_string(&out), "region \"here\" {\n    }\n");
     REQUIRE(got != NULL);
     got += strlen("region \"here\" {\n    }\n");
-    vyre_text plain = new_text();
+    vyre_text plain = test_text();
     for (const char *at = got; strncmp(at, "    ", 4) == 0;) {
         size_t length = strcspn(at, "\n");
-        append(&plain, at + 4, length - 4);
-        append(&plain, "\n", 1);
+        test_text_append(&plain, at + 4, length - 4);
+        test_text_append(&plain, "\n", 1);
         at += length + 1;
     }
     if (strcmp(vyre_text_string(&plain), want) != 0) {
@@ -233,9 +180,7 @@ TEST(statements) {
 
 static void check_program(int line, const char *text, const char *want) {
     vyre_text out = print_checked(text);
-    if (strcmp(vyre_text_string(&out), want) != 0) {
-        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", vyre_text_string(&out), want);
-    }
+    parse_compare(__FILE__, line, vyre_text_string(&out), want);
     vyre_text_finish(&out);
 }
 
@@ -292,284 +237,6 @@ TEST(declarations_in_any_order) {
     check_program(__LINE__, "program p workgroup(1) { opaque fn e() { } e(); }",
                   "program p workgroup(1) {\n\n    opaque fn e() reads() writes() {\n    }\n\n"
                   "    e();\n}\n");
-}
-
-/* Codes (and places) of all errors that a text gives, in order. */
-static void check_errors(int line, const char *text, const char *want) {
-    parsed p;
-    char got[512] = "";
-    parse(&p, text);
-    for (uint32_t i = 0; i < p.list.count && strlen(got) < 440; i++) {
-        const vyre_diag *d = &p.items[i];
-        snprintf(got + strlen(got), 32, "%s%s@%u:%u", i ? " " : "", d->code, d->line, d->col);
-        if (d->fix[0] == '\0' || d->message[0] == '\0' || d->end_col <= d->col ||
-            strcmp(d->file, "t.vy") != 0) {
-            test_fail(__FILE__, line, "incomplete diagnostic %s: %s", d->code, d->message);
-        }
-    }
-    if (strcmp(got, want) != 0) {
-        test_fail(__FILE__, line, "%s\ngives %s\nwant  %s\n%s", text, got, want,
-                  p.list.count ? p.items[0].message : "");
-    }
-    vyre_program_release(p.program);
-}
-
-/* Errors of statements: line 1 is the first line of the body. */
-static void check_body_errors(int line, const char *body, const char *want) {
-    char text[4096];
-    size_t length = 0;
-    for (const char *c = prelude; *c; c++) { /* in one line, so that the body begins line 2 */
-        text[length++] = *c == '\n' ? ' ' : *c;
-    }
-    snprintf(text + length, sizeof text - length, "\n%s\n}", body);
-    check_errors(line, text, want);
-}
-#define WRONG(body, want) check_body_errors(__LINE__, body, want)
-
-TEST(unknown_names) {
-    WRONG("let x = nn;", "V066@2:9");
-    WRONG("b[0] = q[1];", "V065@2:8");
-    WRONG("q[0] = 1;", "V064@2:1");
-    WRONG("n[0] = 1;", "V064@2:1");
-    WRONG("let x = len(q);", "V067@2:13");
-    WRONG("let x = len(n);", "V067@2:13");
-    WRONG("atomic_add(q[0], 1);", "V061@2:12");
-    WRONG("q = 1;", "V120@2:1");
-    WRONG("for (i in 0 .. 1) { i = 2; }", "V011@2:21");
-    WRONG("b = 1;", "V119@2:1");
-    WRONG("n = 1; K += 1; f = 2;", "V119@2:1 V119@2:8 V119@2:16");
-    WRONG("let n = 1;", "V008@2:5");
-    WRONG("let x = 1; { let x = 2; }", "V008@2:18");
-    WRONG("for (a in 0 .. 1) { }", "V008@2:6");
-    WRONG("{ let x = 1; } let y = x;", "V066@2:24");
-    WRONG("let x = x;", "V066@2:9");
-    WRONG("q(1);", "V016@2:1");
-    WRONG("let x = n(1);", "V016@2:9");
-    WRONG("let x = f(1, 2);", "V021@2:9");
-    WRONG("let x = f();", "V021@2:9");
-    WRONG("let x = min(1);", "V021@2:9");
-    WRONG("let x = u32(1, 2);", "V021@2:9");
-    WRONG("let x = atomic_cas(b[0], 1);", "V021@2:9");
-    WRONG("all_reduce(q, sum);", "V238@2:12");
-    WRONG("let x = b;", "V218@2:9");
-    WRONG("let x = f;", "V218@2:9");
-}
-
-TEST(suggestions) {
-    parsed p;
-    parse(&p, "program p workgroup(1) { in count : u32[]; out o : u32[1]; let total = 1;"
-              "o[0] = cuont[0]; o[0] = totl; o[0] = seelct(1, 1, 1); o[0] = zzzzz; }");
-    REQUIRE(p.list.count == 4);
-    CHECK_STR(p.items[0].fix, "did you mean `count`?");
-    CHECK_STR(p.items[1].fix, "did you mean `total`?");
-    CHECK_STR(p.items[2].fix, "did you mean `select`?");
-    CHECK_STR(p.items[3].fix, "declare it first");
-    CHECK_STR(p.items[0].message, "load from an unknown buffer `cuont`");
-}
-
-TEST(syntax_errors) {
-    WRONG("let x = 1", "V210@2:9");
-    WRONG("let = 1;", "V211@2:5");
-    WRONG("let if = 1;", "V212@2:5");
-    WRONG("let x : q = 1;", "V213@2:9");
-    WRONG("let x : u8 = 1;", "V231@2:9");
-    WRONG("atomic_add(b, 1);", "V214@2:12");
-    WRONG("atomic_add(b[0] + 1, 1);", "V210@2:17");
-    WRONG("let x = len;", "V215@2:9");
-    WRONG("let x = len(1);", "V215@2:9");
-    WRONG("let x = bitcast(1);", "V216@2:9");
-    WRONG("let x = bitcast<u8>(1);", "V216@2:9");
-    WRONG("let x = global_id;", "V217@2:9");
-    WRONG("let x = global_id.w;", "V217@2:9");
-    WRONG("let x = ;", "V219@2:9");
-    WRONG("let x = 1 + ;", "V219@2:13");
-    WRONG("let x = +1;", "V219@2:9");
-    WRONG("let x = while;", "V219@2:9");
-    WRONG("let x = f(1,);", "V219@2:13");
-    WRONG("atomic_add(b[0], 1, strong);", "V220@2:21");
-    WRONG("barrier(now);", "V220@2:9");
-    WRONG("let x = n && f(1);", "V221@2:14");
-    WRONG("let x = select(n, atomic_add(b[0], 1), 2);", "V221@2:19");
-    WRONG("let x = 1 || !(f(1) == 2);", "V221@2:16");
-    WRONG("while (f(1) == 0) { }", "V222@2:8");
-    WRONG("let x : i32 = 1.5;", "V224@2:15");
-    WRONG("let x = 4294967296;", "V224@2:9");
-    WRONG("let x : i32 = 2147483648;", "V224@2:15");
-    WRONG("let x = 1e39;", "V224@2:9");
-    WRONG("let x = g(1, 1);", "V225@2:9");
-    WRONG("b[0] = g(1, 1);", "V225@2:8");
-    WRONG("region x { }", "V226@2:8");
-    WRONG("region \"\\q\" { }", "V226@2:8");
-    WRONG("trap(\"\\xff\", 1);", "V226@2:6");
-    WRONG("{ in q : u32[]; }", "V227@2:3");
-    WRONG("{ fn q() { } }", "V227@2:3");
-    WRONG("; 1;", "V228@2:1 V228@2:3");
-    WRONG("program;", "V228@2:1");
-    WRONG("min(1, 2);", "V229@2:1");
-    WRONG("subgroup_add(n);", "V229@2:1");
-    WRONG("f(1) + 1;", "V229@2:1");
-    WRONG("let x : f32 = n;", "V230@2:9");
-    WRONG("let x : f32 = f(1);", "V230@2:9");
-    WRONG("all_reduce(b, plus);", "V235@2:15");
-    WRONG("return 1;", "V236@2:1");
-    WRONG("else { }", "V237@2:1");
-    WRONG("if n { } b[0] = 1;", "V210@2:4");
-    WRONG("if (n) b[0] = 1;", "V210@2:8");
-    WRONG("for (i = 0 .. 1) { }", "V210@2:8");
-    WRONG("for (i in 0) { }", "V210@2:12");
-    WRONG("b[0] == 1;", "V210@2:6");
-    WRONG("b[0, 1] = 1;", "V210@2:4");
-    WRONG("n + 1;", "V210@2:3");
-}
-
-#define WRONG_TEXT(text, want) check_errors(__LINE__, text, want)
-
-TEST(wrong_top_levels) {
-    WRONG_TEXT("", "V209@1:1");
-    WRONG_TEXT("prog p { }", "V209@1:1");
-    WRONG_TEXT("program in workgroup(1) { }", "V209@1:9");
-    WRONG_TEXT("program p { }", "V209@1:11");
-    WRONG_TEXT("program p workgroup { }", "V209@1:21");
-    WRONG_TEXT("program p workgroup(1) elements(1) grid(1) { }", "V209@1:36");
-    WRONG_TEXT("program p workgroup(1) ;", "V209@1:24");
-    WRONG_TEXT("program p workgroup(1) { } x", "V234@1:28");
-    WRONG_TEXT("program p workgroup(x) { }", "V233@1:21");
-    WRONG_TEXT("program p workgroup() { }", "V233@1:21");
-    WRONG_TEXT("program p workgroup(C) { const C = 1 + 1; }", "V233@1:21");
-    WRONG_TEXT("program p workgroup(1, 1, 1, 1) { }", "V210@1:28");
-    WRONG_TEXT("program p workgroup(1 2) { }", "V210@1:23");
-    WRONG_TEXT("program p workgroup(1) elements(1, 2) { }", "V210@1:34");
-    WRONG_TEXT("program p workgroup(1) elements() { }", "V219@1:33");
-    WRONG_TEXT("program p workgroup(1) grid(1, 2, 3, 4) { }", "V210@1:36");
-    WRONG_TEXT("program p workgroup(1) elements(1.5) { }", "V224@1:33");
-    WRONG_TEXT("program p workgroup(1) elements(0xffffffffffffffff) { }", "V224@1:33");
-    WRONG_TEXT("program p workgroup(1) elements(f()) { fn f() -> u32 { return 1; } }", "V223@1:33");
-    WRONG_TEXT("program p workgroup(1) { in a : u32[]; in a : f32[]; }", "V107@1:43");
-    WRONG_TEXT("program p workgroup(1) { in a : u32[]; fn a() { } }", "V107@1:43");
-    WRONG_TEXT("program p workgroup(1) { let a = 1; in a : u32[]; }", "V008@1:30");
-    WRONG_TEXT("program p workgroup(1) { in 3 : u32[]; }", "V211@1:29");
-    WRONG_TEXT("program p workgroup(1) { in len : u32[]; }", "V212@1:29");
-    WRONG_TEXT("program p workgroup(1) { in a u32[]; }", "V210@1:31");
-    WRONG_TEXT("program p workgroup(1) { in a : vec4[]; b[0] = a[0]; out b : u32[1]; }",
-               "V213@1:33");
-    WRONG_TEXT("program p workgroup(1) { in a : u32; }", "V210@1:36");
-    WRONG_TEXT("program p workgroup(1) { in a : u32[1 +]; }", "V219@1:40");
-    WRONG_TEXT("program p workgroup(1) { in a : u32[x]; }", "V066@1:37");
-    WRONG_TEXT("program p workgroup(1) { out a : u32[4] returns(1 .. x); }", "V233@1:54");
-    WRONG_TEXT("program p workgroup(1) { param p : u16; }", "V231@1:36");
-    WRONG_TEXT("program p workgroup(1) { param p : u32 = 1 + 1; }", "V233@1:42");
-    WRONG_TEXT("program p workgroup(1) { param p : u32 = -1; }", "V233@1:42");
-    WRONG_TEXT("program p workgroup(1) { param p : u32 = 1i; }", "V230@1:42");
-    WRONG_TEXT("program p workgroup(1) { const C = D; const D = C; let x = C; }", "V232@1:49");
-    WRONG_TEXT("program p workgroup(1) { const C = C + 1; }", "V232@1:36");
-    WRONG_TEXT("program p workgroup(1) { const C = n; param n : u32; }", "V233@1:36");
-    WRONG_TEXT("program p workgroup(1) { const C = global_id.x; }", "V233@1:36");
-    WRONG_TEXT("program p workgroup(1) { const C : f32 = 1u; }", "V230@1:42");
-    WRONG_TEXT("program p workgroup(1) { const C; }", "V210@1:33");
-    WRONG_TEXT("program p workgroup(1) { fn f(a) { } f(1); }", "V210@1:32");
-    WRONG_TEXT("program p workgroup(1) { fn f(a : u8) { } }", "V231@1:35");
-    WRONG_TEXT("program p workgroup(1) { fn f(1) { } }", "V211@1:31");
-    WRONG_TEXT("program p workgroup(1) { fn f() -> { } }", "V213@1:36");
-    WRONG_TEXT("program p workgroup(1) { fn f(); f(); }", "V210@1:32");
-    WRONG_TEXT("program p workgroup(1) { fn f(a : u32, a : u32) { } }", "V008@1:40");
-    WRONG_TEXT("program p workgroup(1) { fn f() { let x = y; } let y = 1; }", "V066@1:43");
-    WRONG_TEXT("program p workgroup(1) { opaque fn f() reads(q) { } }", "V238@1:46");
-    WRONG_TEXT("program p workgroup(1) { opaque fn f() reads { } }", "V210@1:46");
-}
-
-TEST(one_error_does_not_hide_or_cause_others) {
-    /* Everything that depends on a broken thing stays silent; independent errors are found. */
-    WRONG("let x = 1 + ; let y = x + 1i; let z = y * 2.5;\nb[0] = zz;", "V219@2:13 V066@3:8");
-    WRONG("let x = q; let y = x + q; q = x; b[q] = 1;", "V066@2:9");
-    WRONG("let x = 1\nlet y = x;\nb[0] = y\n", "V210@2:9 V210@4:8");
-    WRONG("if (n + ) { let x = 1; } else { let y = 2; }\nb[0] = zz;", "V219@2:9 V066@3:8");
-    WRONG("while n { b[0] = 1; }\nlet y = zz;", "V210@2:7 V066@3:9");
-    WRONG("b[zz] = 1;\nbi[0] = 1.5;\nfor (i in 0 .. ) { }\nlet k = yy;",
-          "V066@2:3 V224@3:9 V219@4:16 V066@5:9");
-    WRONG_TEXT("program p workgroup(1) {\nlet x = 1\nin a : u32[];\nlet y = a[0] + q;\n}",
-               "V210@2:9 V066@4:16");
-    WRONG_TEXT(
-        "program p workgroup(1) {\nfn f(a : q) -> u32 { return 1; }\nlet x = f(1.5) + f(1, 2);\n"
-        "let z = zz;\n}",
-        "V213@2:10 V066@4:9");
-    /* Functions are parsed before the entry body, but reports come in order of place. */
-    WRONG_TEXT("program p workgroup(1) {\nlet x = q1;\nfn f() { let y = q2; }\nlet z = q3;\n}",
-               "V066@2:9 V066@3:18 V066@4:9");
-}
-
-static vyre_text repeated(const char *before, const char *part, size_t count, const char *middle,
-                          const char *after_part, const char *after) {
-    vyre_text text = new_text();
-    vyre_text_puts(&text, before);
-    for (size_t i = 0; i < count; i++) {
-        vyre_text_puts(&text, part);
-    }
-    vyre_text_puts(&text, middle);
-    for (size_t i = 0; i < count; i++) {
-        vyre_text_puts(&text, after_part);
-    }
-    vyre_text_puts(&text, after);
-    return text;
-}
-
-static void check_repeated(int line, const char *part, size_t count, const char *middle,
-                           const char *after_part, const char *code) {
-    bool statement = strchr(part, '{') != NULL;
-    vyre_text text = repeated(
-        statement ? "program p workgroup(1) { " : "program p workgroup(1) { let x = ", part, count,
-        middle, after_part, statement ? "}" : "; }");
-    parsed p;
-    parse(&p, vyre_text_string(&text));
-    if (strcmp(p.list.errors ? p.items[0].code : "", code) != 0 || p.list.errors > 1) {
-        test_fail(__FILE__, line, "%zu times %s: %u errors, %s %s", count, part, p.list.errors,
-                  p.items[0].code, p.items[0].message);
-    }
-    vyre_program_release(p.program);
-    vyre_text_finish(&text);
-}
-
-TEST(depth_is_limited_and_never_recursion) {
-    check_repeated(__LINE__, "(", 1000, "1", ")", "");
-    check_repeated(__LINE__, "(", 1025, "1", ")", "V033");
-    check_repeated(__LINE__, "(", 2000000, "1", ")", "V206");
-    check_repeated(__LINE__, "- -(", 60, "1.5", ")", "");
-    check_repeated(__LINE__, "!", 100, "true", "", "");
-    check_repeated(__LINE__, "!", 200, "true", "", "V033");
-    check_repeated(__LINE__, "!", 2000000, "true", "", "V033");
-    check_repeated(__LINE__, "1 + ", 127, "1", "", "");
-    check_repeated(__LINE__, "1 + ", 128, "1", "", "V033");
-    check_repeated(__LINE__, "1 + ", 1000000, "1", "", "V033");
-    check_repeated(__LINE__, "max(1, ", 100, "1", ")", "");
-    check_repeated(__LINE__, "max(1, ", 1000, "1", ")", "V033");
-    check_repeated(__LINE__, "{ ", 64, "", "}", "");
-    check_repeated(__LINE__, "{ ", 65, "", "}", "V018");
-    check_repeated(__LINE__, "{ ", 1000, "", "}", "V018");
-    check_repeated(__LINE__, "if (true) { } else ", 63, "{ }", "", "");
-    check_repeated(__LINE__, "if (true) { } else ", 70, "{ }", "", "V018");
-}
-
-TEST(random_bytes_give_errors) {
-    uint64_t state = 1;
-    static const char *const pieces[] = {
-        "program", "p",          "workgroup", "(",     ")",      "{",     "}",     "[",      "]",
-        "in",      "out",        "fn",        "let",   "x",      "=",     "+",     "-",      "1",
-        "2.5",     ";",          ",",         ":",     "u32",    "if",    "else",  "for",    "..",
-        "while",   "atomic_add", "len",       "\"s\"", "region", "const", "param", "return", "->",
-        "f",       "opaque",     "reads",     "step",  "&&",     "."};
-    for (int round = 0; round < 20000; round++) {
-        vyre_text text = new_text();
-        vyre_text_puts(&text, "program p workgroup(1) { in x : u32[]; ");
-        uint64_t count = test_random_below(&state, 40);
-        for (uint64_t i = 0; i < count; i++) {
-            uint64_t piece = test_random_below(&state, sizeof pieces / sizeof *pieces);
-            vyre_text_printf(&text, "%s ", pieces[piece]);
-        }
-        vyre_text_puts(&text, "}");
-        parsed p;
-        parse(&p, vyre_text_string(&text) + (round % 2 ? 0 : test_random_below(&state, 30)));
-        vyre_text_finish(&text);
-        vyre_program_release(p.program);
-    }
 }
 
 static const char bfs[] =
@@ -654,145 +321,11 @@ static vyre_status parse_with(const vyre_allocator *a, void *user) {
 }
 
 TEST(every_allocation_may_fail) {
-    vyre_text text = new_text();
+    vyre_text text = test_text();
     vyre_text_puts(&text, broad);
     CHECK(test_every_allocation(parse_with, &text, 4000) > 20);
     vyre_text_reset(&text);
     vyre_text_puts(&text, bfs);
     CHECK(test_every_allocation(parse_with, &text, 4000) > 20);
     vyre_text_finish(&text);
-}
-
-/* Time is not asserted, but a program of this size finishes at once or not at all. */
-TEST(a_large_program) {
-    vyre_text text = repeated("program p workgroup(64) { inout b : u32[]; let x = 1; ",
-                              "x = x * 3 + b[x & 255]; b[x] += x; ", 50000, "", "", "}");
-    parsed p;
-    parse(&p, vyre_text_string(&text));
-    REQUIRE(p.status == VYRE_OK);
-    CHECK_EQ(vyre_program_get(p.program)->stats.statements, 100001);
-    vyre_program_release(p.program);
-    vyre_text_finish(&text);
-}
-
-TEST(errors_are_bounded) {
-    vyre_text text = repeated("program p workgroup(64) { ", "let = ; ", 100000, "", "", "}");
-    parsed p;
-    parse(&p, vyre_text_string(&text));
-    CHECK_STATUS(p.status, VYRE_INVALID_PROGRAM, NULL);
-    CHECK(p.list.errors <= 110);
-    CHECK_EQ(p.list.count, 64);
-    vyre_text_finish(&text);
-    vyre_program *none = NULL;
-    CHECK_STATUS(vyre_parse("x", 1, NULL, NULL, &none, NULL), VYRE_INVALID_PROGRAM, NULL);
-    CHECK(none == NULL);
-}
-
-static const char library_text[] =
-    "program lib workgroup(1) { inout data : u32[]; param scale : u32; const TWO = ONE + ONE;\n"
-    "const ONE = 1;\n"
-    "fn twice(x : u32) -> u32 { let y = x * TWO; return helper(y); }\n"
-    "fn helper(x : u32) -> u32 { return x + data[0] * scale; }\n"
-    "fn unused() { }\n"
-    "opaque fn touch() reads(data) writes(data) { data[0] = 1; } }";
-
-static void check_library(int line, const char *text, const char *want) {
-    parsed lib, p, again;
-    parse(&lib, library_text);
-    REQUIRE(lib.status == VYRE_OK);
-    const vyre_program *libraries[] = {lib.program};
-    vyre_parse_options options = {.file = "t.vy", .libraries = libraries, .library_count = 1};
-    memset(&p, 0, sizeof p);
-    p.list.items = p.items;
-    p.list.capacity = 64;
-    p.status = vyre_parse(text, strlen(text), &options, NULL, &p.program, &p.list);
-    vyre_text out = new_text();
-    if (p.status == VYRE_OK) {
-        vyre_program_print(p.program, append, &out);
-        parse(&again, vyre_text_string(&out));
-        if (again.status != VYRE_OK || !vyre_program_equal(p.program, again.program)) {
-            test_fail(__FILE__, line, "not the same program when parsed again: %s\n%s",
-                      again.items[0].message, vyre_text_string(&out));
-        }
-        vyre_program_release(again.program);
-    } else {
-        append(&out, p.items[0].code, 4);
-        append(&out, " ", 1);
-        append(&out, p.items[0].message, strlen(p.items[0].message));
-    }
-    if (strcmp(vyre_text_string(&out), want) != 0) {
-        test_fail(__FILE__, line, "gives:\n%s\nwant:\n%s", vyre_text_string(&out), want);
-    }
-    vyre_text_finish(&out);
-    vyre_program_release(p.program);
-    vyre_program_release(lib.program);
-}
-#define LIBRARY(text, want) check_library(__LINE__, text, want)
-
-TEST(functions_of_libraries) {
-    /* What is called comes along, with what it calls and the consts it needs; names that are taken
-     * (y) become temporaries. */
-    LIBRARY("program p workgroup(1) { out data : u32[4]; param scale : u32; const y = 3;"
-            "data[1] = twice(5); touch(); }",
-            "program p workgroup(1) {\n"
-            "    out data : u32[4];\n"
-            "    param scale : u32;\n"
-            "    const y = 3;\n"
-            "    const ONE = 1;\n"
-            "    const TWO = ONE + ONE;\n"
-            "\n"
-            "    fn twice(x : u32) -> u32 {\n"
-            "        let _1 = x * TWO;\n"
-            "        let _0 = helper(_1);\n"
-            "        return _0;\n"
-            "    }\n"
-            "\n"
-            "    fn helper(x : u32) -> u32 {\n"
-            "        return x + data[0] * scale;\n"
-            "    }\n"
-            "\n"
-            "    opaque fn touch() reads(data) writes(data) {\n"
-            "        data[0] = 1;\n"
-            "    }\n"
-            "\n"
-            "    let _2 = twice(5);\n"
-            "    data[1] = _2;\n"
-            "    touch();\n"
-            "}\n");
-    LIBRARY("program p workgroup(1) { fn unused() -> u32 { return 1; } let x = unused(); }",
-            "program p workgroup(1) {\n\n    fn unused() -> u32 {\n        return 1;\n    }\n\n"
-            "    let x = unused();\n}\n");
-    LIBRARY("program p workgroup(1) { touch(); }",
-            "V016 the library function `touch` can't be used here: this program does not declare "
-            "its `data`");
-    LIBRARY("program p workgroup(1) { in data : f32[]; touch(); }",
-            "V016 the library function `touch` can't be used here: this program declares in "
-            "another way its `data`");
-    LIBRARY("program p workgroup(1) { out data : u32[4]; param scale : u32; const helper = 1;"
-            "let z = twice(1); }",
-            "V016 the library function `helper` can't be used here: this program has its own "
-            "`helper`");
-    LIBRARY("program p workgroup(1) { unused(1); }", "V021 `unused` takes 0 arguments, not 1");
-    LIBRARY("program p workgroup(1) { unused(); let unused = 1; }",
-            "V008 `unused` is already declared by a library and visible here; names are not "
-            "shadowed");
-}
-
-static vyre_status parse_with_library(const vyre_allocator *a, void *user) {
-    const vyre_program *const *libraries = user;
-    vyre_parse_options options = {.libraries = libraries, .library_count = 1};
-    static const char text[] = "program p workgroup(1) { out data : u32[4]; param scale : u32;"
-                               "const y = 3; data[1] = twice(5); touch(); }";
-    vyre_program *program = NULL;
-    vyre_status status = vyre_parse(text, strlen(text), &options, a, &program, NULL);
-    vyre_program_release(program);
-    return status;
-}
-
-TEST(every_allocation_may_fail_with_libraries) {
-    parsed lib;
-    parse(&lib, library_text);
-    const vyre_program *libraries[] = {lib.program};
-    CHECK(test_every_allocation(parse_with_library, libraries, 4000) > 30);
-    vyre_program_release(lib.program);
 }

@@ -1,5 +1,5 @@
 /* Backends, devices by URI, buffers, and the fault decorator. */
-#include "harness/test.h"
+#include "harness/run.h"
 #include "vyre/backend.h"
 
 /* A backend that is there only on paper: opening and describing is all it does. */
@@ -101,13 +101,6 @@ static paper make_paper(const char *name, uint32_t rank) {
                                .open = paper_open}};
 }
 
-static vyre_device *open_ref(const char *uri) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, NULL, &device, &diag), &diag);
-    return device;
-}
-
 TEST(builtin_backends_are_listed_best_first) {
     REQUIRE(vyre_backend_count(NULL) >= 1);
     vyre_registry *r = NULL;
@@ -143,11 +136,12 @@ TEST(bad_registrations_are_refused) {
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
     vyre_diag diag = {0};
     paper twice = make_paper("ref", 1), space = make_paper(" x", 1),
-          automatic = make_paper("auto", 1);
+          automatic = make_paper("auto", 1), fault = make_paper("fault", 1);
     CHECK_STATUS(vyre_registry_add(r, &twice.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_HAS(diag.message, "already registered");
     CHECK_STATUS(vyre_registry_add(r, &space.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     CHECK_STATUS(vyre_registry_add(r, &automatic.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_registry_add(r, &fault.backend, &diag), VYRE_INVALID_ARGUMENT, &diag);
     paper partial = make_paper("partial", 1);
     vyre_device_table without_zero = paper_table;
     without_zero.zero = NULL;
@@ -207,6 +201,38 @@ TEST(auto_ranks_by_facts_before_rank) {
     vyre_registry_destroy(r);
 }
 
+/* Each fact alone lets a device of worse rank win over one without it. */
+TEST(every_fact_counts) {
+    const vyre_device_info facts[] = {
+        {.max_buffer_bytes = 1},
+        {.max_group_lanes = 64},
+        {.native_subgroup = 32},
+        {.has_subgroups = true},
+        {.max_workgroup_bytes = 1},
+        {.has_f16 = true},
+        {.has_bf16 = true},
+        {.has_tensor_cores = true},
+        {.has_indirect_launch = true},
+        {.reports_device_time = true},
+        {.has_hardware_counters = true},
+        {.memory_bandwidth = 1},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        paper able = make_paper("able", 2), plain = make_paper("plain", 1);
+        vyre_registry *r = NULL;
+        vyre_device *device = NULL;
+        slot_count = 0;
+        able.info = facts[i];
+        REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &able.backend, NULL), NULL);
+        REQUIRE_OK(vyre_registry_add(r, &plain.backend, NULL), NULL);
+        REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+        CHECK_STR(vyre_device_describe(device)->backend, "able");
+        vyre_device_close(device);
+        vyre_registry_destroy(r);
+    }
+}
+
 TEST(without_another_device_auto_is_the_oracle) {
     vyre_registry *r = NULL;
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
@@ -233,12 +259,19 @@ TEST(unknown_devices_are_not_found) {
     CHECK_HAS(diag.fix, "ref");
     CHECK_STATUS(vyre_device_open(NULL, "ref://7", NULL, &device, &diag), VYRE_NOT_FOUND, &diag);
     CHECK_STATUS(vyre_device_open(NULL, "ref", NULL, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_STATUS(vyre_device_open(NULL, "fault://auto?op=open", NULL, &device, &diag),
+                 VYRE_NOT_FOUND, &diag);
+    for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) { /* why not, of each */
+        char why[80];
+        snprintf(why, sizeof why, "%s: open failed", vyre_backend_name(NULL, i));
+        CHECK_HAS(diag.message, why);
+    }
     CHECK(device == NULL);
     vyre_device_close(NULL);
 }
 
 TEST(ref_describes_itself) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     const vyre_device_info *info = vyre_device_describe(device);
     CHECK_STR(info->backend, "ref");
     CHECK_EQ(info->level, VYRE_LEVEL_PROGRAM);
@@ -247,7 +280,7 @@ TEST(ref_describes_itself) {
 }
 
 TEST(buffers_start_as_zeros_and_move_bytes) {
-    vyre_device *device = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL);
     vyre_buffer *a = NULL, *b = NULL;
     REQUIRE_OK(vyre_buffer_create(device, 16, &a, NULL), NULL);
     REQUIRE_OK(vyre_buffer_create(device, 16, &b, NULL), NULL);
@@ -264,6 +297,13 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
     REQUIRE_OK(vyre_buffer_copy(b, 8, b, 0, 8, NULL), NULL);
     REQUIRE_OK(vyre_buffer_read(b, 8, got, 8, NULL), NULL);
     CHECK(memcmp(got, "\0\0a\0c\0\0\0", 8) == 0);
+    /* Zeros copied over a part do not make the rest zero. */
+    vyre_buffer *zero = run_buffer(device, NULL, 4);
+    REQUIRE_OK(vyre_buffer_copy(a, 0, zero, 0, 8, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_zero(a, 0, 16, NULL), NULL);
+    REQUIRE_OK(vyre_buffer_read(a, 0, got, 16, NULL), NULL);
+    CHECK(memcmp(got, zeros, 16) == 0);
+    vyre_buffer_destroy(zero);
     vyre_buffer_destroy(a);
     vyre_buffer_destroy(b);
     vyre_buffer_destroy(NULL);
@@ -271,7 +311,7 @@ TEST(buffers_start_as_zeros_and_move_bytes) {
 }
 
 TEST(buffers_refuse_what_lies_outside_and_foreign_ones) {
-    vyre_device *device = open_ref("ref"), *other = open_ref("ref");
+    vyre_device *device = run_open("ref", NULL), *other = run_open("ref", NULL);
     vyre_buffer *a = NULL, *foreign = NULL, *empty = NULL;
     vyre_diag diag = {0};
     char byte = 0;
@@ -310,7 +350,7 @@ TEST(fault_fails_the_call_it_was_asked_to) {
          {VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST, VYRE_DEVICE_LOST}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        vyre_device *device = open_ref(cases[c].uri);
+        vyre_device *device = run_open(cases[c].uri, NULL);
         vyre_buffer *b = NULL;
         vyre_diag diag = {0};
         REQUIRE_OK(vyre_buffer_create(device, 4, &b, &diag), &diag);
@@ -322,8 +362,18 @@ TEST(fault_fails_the_call_it_was_asked_to) {
     }
 }
 
+TEST(memory_that_is_not_there_is_named) {
+    vyre_device *device = run_open("fault://ref?op=allocate", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_buffer_create(device, 40, &b, &diag), VYRE_OUT_OF_MEMORY, &diag);
+    CHECK_STR(diag.message, "out of memory on ref for a buffer of 40 bytes");
+    CHECK(diag.fix[0]);
+    vyre_device_close(device);
+}
+
 TEST(a_lost_device_fails_everything_and_can_be_reopened) {
-    vyre_device *device = open_ref("fault://ref?op=read&n=1&mode=lost");
+    vyre_device *device = run_open("fault://ref?op=read&n=1&mode=lost", NULL);
     vyre_buffer *b = NULL;
     vyre_diag diag = {0};
     char byte = 7;

@@ -1,6 +1,4 @@
 /* Pipelines, dispatches on buffers that stay on the device, batches and sequences. */
-#include <pthread.h>
-
 #include "harness/run.h"
 #include "runtime/builtin.h"
 
@@ -32,47 +30,10 @@ static const char climb_text[] = "program climb workgroup(1) grid(1) {\n"
 
 static const char *const devices[] = {"ref", "ref-split"};
 
-static vyre_device *open_device(const char *uri, const vyre_allocator *a) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
-    return device;
-}
-
-static vyre_pipeline *compile(vyre_device *device, const char *text) {
-    vyre_pipeline *pipeline = NULL;
-    vyre_diag diag = {0};
-    vyre_program *program = run_parse(text);
-    REQUIRE_OK(vyre_compile(device, program, NULL, &pipeline, &diag), &diag);
-    vyre_program_release(program); /* the pipeline keeps it */
-    return pipeline;
-}
-
-static vyre_buffer *make(vyre_device *device, const uint32_t *words, uint32_t count) {
-    vyre_buffer *buffer = NULL;
-    REQUIRE_OK(vyre_buffer_create(device, 4 * (uint64_t)count, &buffer, NULL), NULL);
-    if (words) {
-        REQUIRE_OK(vyre_buffer_write(buffer, 0, words, 4 * (uint64_t)count, NULL), NULL);
-    }
-    return buffer;
-}
-
-static uint32_t word_of(const vyre_buffer *buffer, uint32_t index) {
-    uint32_t word = 0;
-    REQUIRE_OK(vyre_buffer_read(buffer, 4 * (uint64_t)index, &word, 4, NULL), NULL);
-    return word;
-}
-
-static vyre_counters counters_of(const vyre_device *device) {
-    vyre_counters counters;
-    vyre_device_counters(device, &counters);
-    return counters;
-}
-
 TEST(a_pipeline_compiles_once_and_serves_any_grid) {
     for (size_t d = 0; d < 2; d++) {
-        vyre_device *device = open_device(devices[d], NULL);
-        vyre_pipeline *pipeline = compile(device, add_text);
+        vyre_device *device = run_open(devices[d], NULL);
+        vyre_pipeline *pipeline = run_compile(device, add_text);
         uint32_t x[12], y[12];
         for (uint32_t i = 0; i < 12; i++) {
             x[i] = i;
@@ -97,8 +58,8 @@ TEST(a_pipeline_compiles_once_and_serves_any_grid) {
             CHECK_EQ(report.stats.bytes_in, 2 * n * 4);
             CHECK_EQ(report.stats.bytes_out, 2 * n * 4);
         }
-        CHECK_EQ(counters_of(device).compiles, 1);
-        CHECK_EQ(counters_of(device).dispatches, 8);
+        CHECK_EQ(run_counters(device).compiles, 1);
+        CHECK_EQ(run_counters(device).dispatches, 8);
         vyre_output_finish(&out[0], NULL);
         vyre_output_finish(&out[1], NULL);
         vyre_pipeline_release(vyre_pipeline_retain(pipeline));
@@ -109,8 +70,8 @@ TEST(a_pipeline_compiles_once_and_serves_any_grid) {
 }
 
 TEST(a_pipeline_refuses_what_it_was_not_compiled_for) {
-    vyre_device *device = open_device("ref", NULL);
-    vyre_pipeline *pipeline = compile(device, climb_text);
+    vyre_device *device = run_open("ref", NULL);
+    vyre_pipeline *pipeline = run_compile(device, climb_text);
     uint32_t value = 0;
     vyre_input in = {&value, 4};
     vyre_output out = {0};
@@ -148,11 +109,12 @@ TEST(a_pipeline_refuses_what_it_was_not_compiled_for) {
 
 TEST(resident_buffers_stay_and_nothing_is_transferred) {
     for (size_t d = 0; d < 2; d++) {
-        vyre_device *device = open_device(devices[d], NULL);
-        vyre_pipeline *pipeline = compile(device, add_text);
+        vyre_device *device = run_open(devices[d], NULL);
+        vyre_pipeline *pipeline = run_compile(device, add_text);
         const uint32_t x[4] = {1, 2, 3, 4}, y[6] = {10, 20, 30, 40, 50, 60};
-        vyre_buffer *all[] = {make(device, x, 4), make(device, y, 6), make(device, y, 6)};
-        vyre_counters before = counters_of(device);
+        vyre_buffer *all[] = {run_buffer(device, x, 4), run_buffer(device, y, 6),
+                              run_buffer(device, y, 6)};
+        vyre_counters before = run_counters(device);
         vyre_dispatch_report report;
         vyre_diag diag = {0};
         for (uint32_t times = 1; times <= 3; times++) {
@@ -163,16 +125,16 @@ TEST(resident_buffers_stay_and_nothing_is_transferred) {
             CHECK_EQ(report.stats.bytes_in, 0);
             CHECK_EQ(report.stats.bytes_out, 0);
             CHECK_EQ(report.stats.launches, d == 1 ? 3 : 1);
-            CHECK_EQ(counters_of(device).output_bytes, before.output_bytes);
-            CHECK_EQ(counters_of(device).input_bytes, before.input_bytes);
+            CHECK_EQ(run_counters(device).output_bytes, before.output_bytes);
+            CHECK_EQ(run_counters(device).input_bytes, before.input_bytes);
             /* inout goes on, out and scratch start anew. */
             for (uint32_t i = 0; i < 4; i++) {
-                CHECK_EQ(word_of(all[1], i), y[i] + times * x[3 - i]);
-                CHECK_EQ(word_of(all[2], i), y[3 - i] + times * x[i]);
+                CHECK_EQ(run_buffer_word(all[1], i), y[i] + times * x[3 - i]);
+                CHECK_EQ(run_buffer_word(all[2], i), y[3 - i] + times * x[i]);
             }
-            CHECK_EQ(word_of(all[1], 5), 60);
-            CHECK_EQ(word_of(all[2], 4), 50); /* beyond the declared size: the caller's */
-            before = counters_of(device);
+            CHECK_EQ(run_buffer_word(all[1], 5), 60);
+            CHECK_EQ(run_buffer_word(all[2], 4), 50); /* beyond the declared size: the caller's */
+            before = run_counters(device);
         }
         for (size_t i = 0; i < 3; i++) {
             vyre_buffer_destroy(all[i]);
@@ -189,9 +151,9 @@ TEST(resident_fixpoints_converge_as_on_the_host) {
     } cases[] = {{0, 10, 4, 3, true}, {0, 3, 3, 3, false}, {3, 5, 1, 3, true}, {0, 1, 1, 1, false}};
     for (size_t c = 0; c < 2 * sizeof cases / sizeof *cases; c++) {
         size_t i = c / 2;
-        vyre_device *device = open_device(devices[c % 2], NULL);
-        vyre_pipeline *pipeline = compile(device, climb_text);
-        vyre_buffer *value = make(device, &cases[i].start, 1);
+        vyre_device *device = run_open(devices[c % 2], NULL);
+        vyre_pipeline *pipeline = run_compile(device, climb_text);
+        vyre_buffer *value = run_buffer(device, &cases[i].start, 1);
         vyre_dispatch_options o = {.has_iterations = true, .iterations = cases[i].iterations};
         vyre_dispatch_report report;
         vyre_diag diag = {0};
@@ -199,7 +161,7 @@ TEST(resident_fixpoints_converge_as_on_the_host) {
         CHECK_EQ(report.passes, cases[i].passes);
         CHECK_EQ(report.converged, cases[i].converged);
         CHECK_EQ(report.stats.bytes_out, 0);
-        CHECK_EQ(word_of(value, 0), cases[i].result);
+        CHECK_EQ(run_buffer_word(value, 0), cases[i].result);
         vyre_buffer_destroy(value);
         vyre_pipeline_release(pipeline);
         vyre_device_close(device);
@@ -207,10 +169,12 @@ TEST(resident_fixpoints_converge_as_on_the_host) {
 }
 
 TEST(resident_dispatches_refuse_wrong_buffers) {
-    vyre_device *device = open_device("ref-split", NULL), *other = open_device("ref-split", NULL);
-    vyre_pipeline *pipeline = compile(device, add_text);
-    vyre_buffer *a = make(device, NULL, 4), *b = make(device, NULL, 4), *c = make(device, NULL, 4);
-    vyre_buffer *foreign = make(other, NULL, 4), *small = make(device, NULL, 3), *odd = NULL;
+    vyre_device *device = run_open("ref-split", NULL), *other = run_open("ref-split", NULL);
+    vyre_pipeline *pipeline = run_compile(device, add_text);
+    vyre_buffer *a = run_buffer(device, NULL, 4), *b = run_buffer(device, NULL, 4),
+                *c = run_buffer(device, NULL, 4);
+    vyre_buffer *foreign = run_buffer(other, NULL, 4), *small = run_buffer(device, NULL, 3),
+                *odd = NULL;
     REQUIRE_OK(vyre_buffer_create(device, 18, &odd, NULL), NULL);
     const struct {
         vyre_buffer *buffers[4];
@@ -239,7 +203,7 @@ TEST(resident_dispatches_refuse_wrong_buffers) {
                  VYRE_INVALID_ARGUMENT, &diag);
     CHECK_STATUS(vyre_dispatch_resident(NULL, NULL, 0, NULL, NULL, &diag), VYRE_INVALID_ARGUMENT,
                  &diag);
-    CHECK_EQ(counters_of(device).launches, 0);
+    CHECK_EQ(run_counters(device).launches, 0);
     vyre_buffer *all[] = {a, b, c, foreign, small, odd};
     for (size_t i = 0; i < 6; i++) {
         vyre_buffer_destroy(all[i]);
@@ -250,22 +214,22 @@ TEST(resident_dispatches_refuse_wrong_buffers) {
 }
 
 TEST(two_reads_of_one_buffer_are_fine_and_declared_sizes_are_minimal) {
-    vyre_device *device = open_device("ref", NULL);
-    vyre_pipeline *pipeline = compile(device, "program two workgroup(1) grid(1) {\n"
-                                              "    in a : u32[2];\n"
-                                              "    in b : u32[];\n"
-                                              "    out o : u32[2];\n"
-                                              "    o[0] = a[1] + b[1];\n"
-                                              "    o[1] = len(a) + 10 * len(b);\n"
-                                              "}\n");
+    vyre_device *device = run_open("ref", NULL);
+    vyre_pipeline *pipeline = run_compile(device, "program two workgroup(1) grid(1) {\n"
+                                                  "    in a : u32[2];\n"
+                                                  "    in b : u32[];\n"
+                                                  "    out o : u32[2];\n"
+                                                  "    o[0] = a[1] + b[1];\n"
+                                                  "    o[1] = len(a) + 10 * len(b);\n"
+                                                  "}\n");
     const uint32_t words[3] = {1, 2, 3};
-    vyre_buffer *in = make(device, words, 3), *out = make(device, words, 3);
+    vyre_buffer *in = run_buffer(device, words, 3), *out = run_buffer(device, words, 3);
     vyre_buffer *all[] = {in, in, out};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch_resident(pipeline, all, 3, NULL, NULL, &diag), &diag);
-    CHECK_EQ(word_of(out, 0), 4);
-    CHECK_EQ(word_of(out, 1), 32);
-    CHECK_EQ(word_of(out, 2), 3);
+    CHECK_EQ(run_buffer_word(out, 0), 4);
+    CHECK_EQ(run_buffer_word(out, 1), 32);
+    CHECK_EQ(run_buffer_word(out, 2), 3);
     vyre_buffer_destroy(in);
     vyre_buffer_destroy(out);
     vyre_pipeline_release(pipeline);
@@ -273,26 +237,26 @@ TEST(two_reads_of_one_buffer_are_fine_and_declared_sizes_are_minimal) {
 }
 
 TEST(an_indirect_grid_is_read_from_the_buffer_each_time) {
-    vyre_device *device = open_device("ref", NULL);
-    vyre_pipeline *pipeline = compile(device, "program count workgroup(1) {\n"
-                                              "    in words : u32[4];\n"
-                                              "    inout n : u32[1];\n"
-                                              "    indirect_dispatch(words, 4);\n"
-                                              "    atomic_add(n[0], 1);\n"
-                                              "}\n");
+    vyre_device *device = run_open("ref", NULL);
+    vyre_pipeline *pipeline = run_compile(device, "program count workgroup(1) {\n"
+                                                  "    in words : u32[4];\n"
+                                                  "    inout n : u32[1];\n"
+                                                  "    indirect_dispatch(words, 4);\n"
+                                                  "    atomic_add(n[0], 1);\n"
+                                                  "}\n");
     const uint32_t words[4] = {9, 3, 2, 1};
-    vyre_buffer *all[] = {make(device, words, 4), make(device, NULL, 1)};
+    vyre_buffer *all[] = {run_buffer(device, words, 4), run_buffer(device, NULL, 1)};
     vyre_dispatch_report report;
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch_resident(pipeline, all, 2, NULL, &report, &diag), &diag);
-    CHECK_EQ(word_of(all[1], 0), 6);
+    CHECK_EQ(run_buffer_word(all[1], 0), 6);
     CHECK_EQ(report.grid[1], 2);
     REQUIRE_OK(vyre_buffer_write(all[0], 4, &(uint32_t){10}, 4, NULL), NULL);
     REQUIRE_OK(vyre_dispatch_resident(pipeline, all, 2, NULL, &report, &diag), &diag);
-    CHECK_EQ(word_of(all[1], 0), 26);
+    CHECK_EQ(run_buffer_word(all[1], 0), 26);
     REQUIRE_OK(vyre_buffer_write(all[0], 4, &(uint32_t){0}, 4, NULL), NULL);
     REQUIRE_OK(vyre_dispatch_resident(pipeline, all, 2, NULL, &report, &diag), &diag);
-    CHECK_EQ(word_of(all[1], 0), 26);
+    CHECK_EQ(run_buffer_word(all[1], 0), 26);
     CHECK_EQ(report.stats.launches, 0);
     vyre_buffer_destroy(all[0]);
     vyre_buffer_destroy(all[1]);
@@ -301,8 +265,8 @@ TEST(an_indirect_grid_is_read_from_the_buffer_each_time) {
 }
 
 TEST(batches_move_all_ranges_or_none) {
-    vyre_device *device = open_device("ref", NULL);
-    vyre_buffer *a = make(device, NULL, 4), *b = make(device, NULL, 4);
+    vyre_device *device = run_open("ref", NULL);
+    vyre_buffer *a = run_buffer(device, NULL, 4), *b = run_buffer(device, NULL, 4);
     vyre_diag diag = {0};
     vyre_write_range writes[] = {{a, 0, "abcd", 4}, {b, 12, "efg", 3}, {a, 2, "X", 1}};
     REQUIRE_OK(vyre_buffer_write_many(writes, 3, &diag), &diag);
@@ -343,9 +307,10 @@ static const char double_text[] = "program double workgroup(1) grid(1) {\n"
 
 TEST(a_sequence_runs_its_prefix_once_and_the_rest_k_times) {
     for (size_t d = 0; d < 2; d++) {
-        vyre_device *device = open_device(devices[d], NULL);
-        vyre_pipeline *set = compile(device, set_text), *twice = compile(device, double_text);
-        vyre_buffer *v = make(device, NULL, 2);
+        vyre_device *device = run_open(devices[d], NULL);
+        vyre_pipeline *set = run_compile(device, set_text),
+                      *twice = run_compile(device, double_text);
+        vyre_buffer *v = run_buffer(device, NULL, 2);
         vyre_setting to = {"to", VYRE_U32, 5};
         vyre_dispatch_options o = {.settings = &to, .setting_count = 1};
         vyre_sequence_step prefix = {set, &v, 1, &o};
@@ -383,7 +348,7 @@ TEST(a_sequence_runs_its_prefix_once_and_the_rest_k_times) {
         reads[1].offset = 5;
         CHECK_STATUS(vyre_sequence_run(&q, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
         CHECK_EQ(first, 77);
-        CHECK_EQ(word_of(v, 0), 5);
+        CHECK_EQ(run_buffer_word(v, 0), 5);
         CHECK_STATUS(vyre_sequence_run(NULL, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
         q = (vyre_sequence){.repeated_count = 1};
         CHECK_STATUS(vyre_sequence_run(&q, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
@@ -415,13 +380,7 @@ static vyre_device *open_telling(void) {
     table = *vyre_backend_null.device;
     table.launch = telling_launch;
     backend = (vyre_backend){.name = "telling", .device = &table, .open = vyre_backend_null.open};
-    vyre_registry *registry = NULL;
-    vyre_device *device = NULL;
-    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
-    REQUIRE_OK(vyre_registry_add(registry, &backend, NULL), NULL);
-    REQUIRE_OK(vyre_device_open(registry, "telling", NULL, &device, NULL), NULL);
-    vyre_registry_destroy(registry);
-    return device;
+    return run_open_backend(&backend);
 }
 
 /* 6.3 default_resident_sequence_timing_sums_step_device_times_and_reads_ranges */
@@ -436,8 +395,8 @@ TEST(device_times_are_summed_when_every_part_has_them) {
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         vyre_device *device = open_telling();
-        vyre_pipeline *set = compile(device, set_text);
-        vyre_buffer *v = make(device, NULL, 2);
+        vyre_pipeline *set = run_compile(device, set_text);
+        vyre_buffer *v = run_buffer(device, NULL, 2);
         vyre_sequence_step step = {set, &v, 1, NULL};
         vyre_sequence q = {.repeated = &step, .repeated_count = 1, .times = 4};
         vyre_sequence_report report = {.dispatches = 99};
@@ -460,25 +419,25 @@ TEST(a_used_pipeline_carries_nothing_over) {
     /* All lanes end at once unless v[0] is 0: then the branch must find nobody alive, whatever an
      * earlier dispatch left in the carried state. */
     static const char text[] = "program leave workgroup(2) grid(2) {\n"
-                               "    in w : u32[1];\n"
+                               "    inout w : u32[1];\n"
                                "    inout v : u32[4];\n"
                                "    if (v[global_id.x] != 0) { exit; }\n"
                                "    grid_sync;\n"
-                               "    while (w[0] > 5) { grid_sync; }\n"
+                               "    while (w[0] > 5) { grid_sync; w[0] = 0; grid_sync; }\n"
                                "    grid_sync;\n"
                                "    v[global_id.x] = v[global_id.x] + 1;\n"
                                "}\n";
-    vyre_device *device = open_device("ref-split", NULL);
-    vyre_pipeline *used = compile(device, text), *fresh = compile(device, text);
-    vyre_buffer *v = make(device, NULL, 4), *w = make(device, NULL, 1);
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_pipeline *used = run_compile(device, text), *fresh = run_compile(device, text);
+    vyre_buffer *v = run_buffer(device, NULL, 4), *w = run_buffer(device, NULL, 1);
     vyre_buffer *all[] = {w, v};
     vyre_dispatch_report first, again, fresh_again;
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch_resident(used, all, 2, NULL, &first, &diag), &diag);
-    CHECK_EQ(word_of(v, 3), 1);
+    CHECK_EQ(run_buffer_word(v, 3), 1);
     REQUIRE_OK(vyre_dispatch_resident(used, all, 2, NULL, &again, &diag), &diag);
     REQUIRE_OK(vyre_dispatch_resident(fresh, all, 2, NULL, &fresh_again, &diag), &diag);
-    CHECK_EQ(word_of(v, 3), 1);
+    CHECK_EQ(run_buffer_word(v, 3), 1);
     CHECK(again.stats.launches < first.stats.launches);
     CHECK_EQ(again.stats.launches, fresh_again.stats.launches);
     vyre_buffer_destroy(v);
@@ -526,32 +485,19 @@ static vyre_status use_everything(vyre_device *device, uint32_t *slot) {
     return status;
 }
 
+static vyre_status use_and_reopen(vyre_device *device, void *user) {
+    (void)user;
+    uint32_t slot = 42;
+    vyre_status status = use_everything(device, &slot);
+    CHECK_EQ(slot, status == VYRE_OK ? 3 : 42);
+    CHECK_EQ(vyre_device_is_lost(device), status == VYRE_DEVICE_LOST);
+    CHECK_EQ(vyre_device_reopen(device, NULL), VYRE_OK);
+    CHECK_STATUS(use_everything(device, &slot), VYRE_OK, NULL);
+    return status;
+}
+
 TEST(every_failing_entry_leaks_nothing_and_leaves_slots_alone) {
-    static const char *const ops[] = {"allocate", "write",   "read",   "copy",  "zero",
-                                      "equal",    "compile", "launch", "finish"};
-    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-        bool failed = true;
-        uint32_t n = 0;
-        while (failed) {
-            char uri[80];
-            n++;
-            snprintf(uri, sizeof uri, "fault://ref-split?op=%s&n=%u&mode=%s", ops[k], n,
-                     n % 2 ? "once" : "lost");
-            test_heap heap = {0};
-            vyre_allocator a = test_heap_allocator(&heap);
-            vyre_device *device = open_device(uri, &a);
-            uint32_t slot = 42;
-            vyre_status status = use_everything(device, &slot);
-            failed = status != VYRE_OK;
-            CHECK_EQ(slot, failed ? 42 : 3);
-            CHECK_EQ(vyre_device_is_lost(device), status == VYRE_DEVICE_LOST);
-            CHECK_EQ(vyre_device_reopen(device, NULL), VYRE_OK);
-            CHECK_STATUS(use_everything(device, &slot), VYRE_OK, NULL);
-            vyre_device_close(device);
-            CHECK_EQ(heap.live_blocks, 0);
-        }
-        CHECK(n > 1);
-    }
+    run_every_fault("ref-split", use_and_reopen, NULL);
 }
 
 static vyre_status use_with(const vyre_allocator *a, void *user) {
@@ -592,18 +538,106 @@ static void *work(void *user) {
 }
 
 TEST(one_pipeline_serves_several_threads) {
-    vyre_device *device = open_device("ref-split", NULL);
+    vyre_device *device = run_open("ref-split", NULL);
     worker all[4];
-    pthread_t threads[4];
-    vyre_pipeline *pipeline = compile(device, climb_text);
+    vyre_pipeline *pipeline = run_compile(device, climb_text);
     for (int i = 0; i < 4; i++) {
         all[i] = (worker){pipeline, false};
-        REQUIRE(pthread_create(&threads[i], NULL, work, &all[i]) == 0);
     }
+    run_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
         CHECK(all[i].right);
     }
     vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
+}
+
+/* Each thread has a pipeline and an output of its own; all read the same buffer. */
+typedef struct reader {
+    vyre_pipeline *pipeline;
+    vyre_buffer *buffers[2];
+    bool right;
+} reader;
+
+static void *read_it(void *user) {
+    reader *r = user;
+    r->right = true;
+    for (uint32_t i = 0; i < 20; i++) {
+        vyre_status status = vyre_dispatch_resident(r->pipeline, r->buffers, 2, NULL, NULL, NULL);
+        r->right = r->right && status == VYRE_OK;
+    }
+    return NULL;
+}
+
+TEST(threads_may_read_one_buffer) {
+    static const char text[] = "program twice workgroup(1) grid(1) {\n"
+                               "    in x : u32[1];\n"
+                               "    inout y : u32[1];\n"
+                               "    y[0] = y[0] + 2 * x[0];\n"
+                               "}\n";
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_buffer *x = run_buffer(device, &(uint32_t){21}, 1);
+    reader all[4];
+    for (int i = 0; i < 4; i++) {
+        all[i] = (reader){run_compile(device, text), {x, run_buffer(device, NULL, 1)}, false};
+    }
+    run_in_threads(read_it, all, sizeof *all);
+    for (int i = 0; i < 4; i++) {
+        CHECK(all[i].right);
+        CHECK_EQ(run_buffer_word(all[i].buffers[1], 0), 20 * 42);
+        vyre_buffer_destroy(all[i].buffers[1]);
+        vyre_pipeline_release(all[i].pipeline);
+    }
+    vyre_buffer_destroy(x);
+    vyre_device_close(device);
+}
+
+/* A device whose buffers are small. */
+static void narrow_describe(vyre_backend_device *device, vyre_device_info *out_info) {
+    vyre_backend_ref_split.device->describe(device, out_info);
+    out_info->max_buffer_bytes = 64;
+}
+
+static vyre_device *open_narrow(void) {
+    static vyre_device_table table;
+    static vyre_backend backend;
+    table = *vyre_backend_ref_split.device;
+    table.describe = narrow_describe;
+    backend =
+        (vyre_backend){.name = "narrow", .device = &table, .open = vyre_backend_ref_split.open};
+    return run_open_backend(&backend);
+}
+
+TEST(what_is_carried_is_refused_before_anything_runs) {
+    static const char text[] = "program carry workgroup(64) grid(1) {\n"
+                               "    inout v : u32[2];\n"
+                               "    let mine = v[local_id.x & 1] + global_id.x;\n"
+                               "    if (global_id.x < 2) { v[global_id.x] = 0; }\n"
+                               "    grid_sync;\n"
+                               "    if (mine == 70) { v[0] = mine; }\n"
+                               "}\n";
+    vyre_device *device = open_narrow();
+    vyre_program *program = run_parse(text);
+    vyre_pipeline *set = run_compile(device, set_text), *carry = run_compile(device, text);
+    vyre_buffer *v = run_buffer(device, NULL, 2);
+    vyre_sequence_step steps[] = {{set, &v, 1, NULL}, {carry, &v, 1, NULL}};
+    vyre_sequence q = {.repeated = steps, .repeated_count = 2, .times = 1};
+    uint32_t words[2] = {7, 7};
+    vyre_input in = {words, sizeof words};
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    uint64_t moved = run_counters(device).input_bytes;
+    CHECK_STATUS(vyre_sequence_run(&q, NULL, &diag), VYRE_LIMIT, &diag);
+    CHECK_HAS(diag.message, "step 2 of 2: values that are alive across grid barriers need");
+    CHECK_STATUS(vyre_dispatch(device, program, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_LIMIT,
+                 &diag);
+    CHECK(diag.fix[0] && !out.data);
+    CHECK_EQ(run_counters(device).launches, 0);
+    CHECK_EQ(run_counters(device).input_bytes, moved);
+    CHECK_EQ(run_buffer_word(v, 0), 0);
+    vyre_program_release(program);
+    vyre_buffer_destroy(v);
+    vyre_pipeline_release(set);
+    vyre_pipeline_release(carry);
     vyre_device_close(device);
 }

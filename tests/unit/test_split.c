@@ -286,7 +286,7 @@ static void expect_words(const char *text, uint32_t lane, uint32_t area) {
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
     CHECK_EQ(vyre_module_get(m)->lane_words, lane);
-    CHECK_EQ(vyre_module_get(m)->grid_words, 1 + area);
+    CHECK_EQ(vyre_module_get(m)->grid_words, area);
     vyre_module_release(m);
     vyre_program_release(p);
 }

@@ -1,6 +1,6 @@
 /* Counters count what happened, and their export and that of traces can be read by others. */
-#include "base/text.h"
 #include "harness/run.h"
+#include "harness/text.h"
 
 static const char three_text[] = "program three workgroup(2) {\n"
                                  "    inout v : u32[4];\n"
@@ -8,23 +8,10 @@ static const char three_text[] = "program three workgroup(2) {\n"
                                  "    grid_sync;\n"
                                  "    v[3 - global_id.x] = v[3 - global_id.x] * 2;\n"
                                  "    grid_sync;\n"
-                                 "    let t = v[global_id.x];\n"
+                                 "    let t = v[global_id.x ^ 1];\n"
                                  "    grid_sync;\n"
                                  "    v[global_id.x] = t + 1;\n"
                                  "}\n";
-
-static vyre_device *open_device(const char *uri) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, NULL, &device, &diag), &diag);
-    return device;
-}
-
-static vyre_counters counters_of(const vyre_device *device) {
-    vyre_counters counters;
-    vyre_device_counters(device, &counters);
-    return counters;
-}
 
 static vyre_status dispatch(vyre_device *device, const char *text, vyre_trace *trace,
                             vyre_dispatch_report *report) {
@@ -40,14 +27,14 @@ static vyre_status dispatch(vyre_device *device, const char *text, vyre_trace *t
 }
 
 TEST(counters_add_up_what_dispatches_report) {
-    vyre_device *device = open_device("ref-split");
-    vyre_counters c = counters_of(device);
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_counters c = run_counters(device);
     CHECK_STR(c.label, "ref-split");
     CHECK_EQ(c.dispatches + c.launches + c.compiles, 0);
     vyre_dispatch_report r = {0};
     for (uint64_t n = 1; n <= 3; n++) {
         REQUIRE_OK(dispatch(device, three_text, NULL, &r), NULL);
-        c = counters_of(device);
+        c = run_counters(device);
         CHECK_EQ(c.dispatches, n);
         CHECK_EQ(c.compiles, n);
         CHECK_EQ(c.launches, n * 4);
@@ -68,7 +55,7 @@ TEST(counters_add_up_what_dispatches_report) {
 
 /* D44 */
 TEST(only_a_split_that_ran_is_a_split) {
-    vyre_device *device = open_device("ref-split");
+    vyre_device *device = run_open("ref-split", NULL);
     REQUIRE_OK(dispatch(device, "program one workgroup(1) grid(1) { inout v : u32[4]; v[0] = 1; }",
                         NULL, NULL),
                NULL);
@@ -84,16 +71,16 @@ TEST(only_a_split_that_ran_is_a_split) {
                NULL);
     CHECK(report.was_split);
     CHECK_EQ(report.stats.launches, 1);
-    CHECK_EQ(counters_of(device).grid_sync_splits, 0);
-    CHECK_EQ(counters_of(device).dispatches, 2);
+    CHECK_EQ(run_counters(device).grid_sync_splits, 0);
+    CHECK_EQ(run_counters(device).dispatches, 2);
     vyre_device_close(device);
-    device = open_device("ref");
+    device = run_open("ref", NULL);
     REQUIRE_OK(dispatch(device, three_text, NULL, NULL), NULL);
-    CHECK_EQ(counters_of(device).grid_sync_splits, 0);
+    CHECK_EQ(run_counters(device).grid_sync_splits, 0);
     vyre_device_close(device);
-    device = open_device("fault://ref-split?op=launch&n=3");
+    device = run_open("fault://ref-split?op=launch&n=3", NULL);
     CHECK_STATUS(dispatch(device, three_text, NULL, NULL), VYRE_DEVICE_FAILED, NULL);
-    vyre_counters c = counters_of(device);
+    vyre_counters c = run_counters(device);
     CHECK_EQ(c.grid_sync_splits + c.grid_sync_segments + c.grid_sync_points, 0);
     CHECK_EQ(c.dispatches, 0);
     CHECK_EQ(c.launches, 2);
@@ -105,7 +92,7 @@ TEST(only_a_split_that_ran_is_a_split) {
 
 /* 6.5 slot replacement with statistics: [capacity 8, capacity 1, none] <- 2, 2, 1 bytes */
 TEST(slots_are_counted_by_what_became_of_them) {
-    vyre_device *device = open_device("ref");
+    vyre_device *device = run_open("ref", NULL);
     vyre_program *program = run_parse("program slots workgroup(1) grid(1) {\n"
                                       "    out a : u8[2];\n"
                                       "    out b : u8[2];\n"
@@ -118,7 +105,7 @@ TEST(slots_are_counted_by_what_became_of_them) {
                           {0}};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch(device, program, NULL, 0, out, 3, NULL, NULL, &diag), &diag);
-    vyre_counters c = counters_of(device);
+    vyre_counters c = run_counters(device);
     CHECK_EQ(c.output_slots, 3);
     CHECK_EQ(c.output_slots_reused, 1);
     CHECK_EQ(c.output_slots_moved, 1);
@@ -135,12 +122,6 @@ TEST(slots_are_counted_by_what_became_of_them) {
     vyre_device_close(device);
 }
 
-static bool append(void *user, const char *text, size_t length) {
-    vyre_text *out = user;
-    vyre_text_append(out, text, length);
-    return true;
-}
-
 /* Gives up at the n-th call. */
 static bool refuse(void *user, const char *text, size_t length) {
     (void)text, (void)length;
@@ -153,7 +134,7 @@ TEST(counters_are_exported_for_prometheus) {
         {.label = "second", .launches = 8, .output_slots_moved = 2}};
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_counters_write(all, 2, append, &text), NULL);
+    REQUIRE_OK(vyre_counters_write(all, 2, test_text_append, &text), NULL);
     const char *got = vyre_text_string(&text);
     CHECK_HAS(got, "# HELP vyre_driver_dispatch_launches_total kernel launches\n"
                    "# TYPE vyre_driver_dispatch_launches_total counter\n"
@@ -184,14 +165,14 @@ static uint32_t occurrences(const char *text, const char *part) {
 }
 
 TEST(a_trace_has_one_span_for_each_thing_done) {
-    vyre_device *device = open_device("fault://ref-split?op=write&n=99");
+    vyre_device *device = run_open("fault://ref-split?op=write&n=99", NULL);
     vyre_trace *trace = NULL;
     vyre_dispatch_report report;
     REQUIRE_OK(vyre_trace_create(NULL, 0, &trace), NULL);
     REQUIRE_OK(dispatch(device, three_text, trace, &report), NULL);
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_trace_write(trace, append, &text), NULL);
+    REQUIRE_OK(vyre_trace_write(trace, test_text_append, &text), NULL);
     const char *got = vyre_text_string(&text);
     CHECK_EQ(occurrences(got, "\"cat\":\"launch\""), report.stats.launches);
     CHECK_EQ(occurrences(got, "\"cat\":\"compile\""), 4);
@@ -220,7 +201,7 @@ TEST(a_trace_has_one_span_for_each_thing_done) {
 }
 
 TEST(a_trace_is_bounded_and_counts_what_it_drops) {
-    vyre_device *device = open_device("ref-split");
+    vyre_device *device = run_open("ref-split", NULL);
     vyre_trace *small = NULL, *large = NULL;
     REQUIRE_OK(vyre_trace_create(NULL, 3, &small), NULL);
     REQUIRE_OK(vyre_trace_create(NULL, 0, &large), NULL);
@@ -230,7 +211,7 @@ TEST(a_trace_is_bounded_and_counts_what_it_drops) {
     CHECK_EQ(vyre_trace_dropped(small), vyre_trace_count(large) - 3);
     vyre_text text;
     vyre_text_init(&text, NULL);
-    REQUIRE_OK(vyre_trace_write(small, append, &text), NULL);
+    REQUIRE_OK(vyre_trace_write(small, test_text_append, &text), NULL);
     CHECK_EQ(occurrences(vyre_text_string(&text), "\"ph\":\"X\""), 3);
     vyre_text_finish(&text);
     vyre_trace_destroy(small);
@@ -239,15 +220,15 @@ TEST(a_trace_is_bounded_and_counts_what_it_drops) {
 }
 
 TEST(the_null_backend_launches_and_changes_nothing) {
-    vyre_device *device = open_device("null");
+    vyre_device *device = run_open("null", NULL);
     CHECK(vyre_device_describe(device)->is_dummy);
     vyre_dispatch_report report;
     REQUIRE_OK(dispatch(device, three_text, NULL, &report), NULL);
     CHECK(report.was_split);
     CHECK_EQ(report.stats.launches, 4);
-    CHECK_EQ(counters_of(device).output_bytes, 16);
+    CHECK_EQ(run_counters(device).output_bytes, 16);
     vyre_device_close(device);
-    device = open_device("auto");
+    device = run_open("auto", NULL);
     CHECK(!vyre_device_describe(device)->is_dummy);
     vyre_device_close(device);
 }

@@ -215,7 +215,9 @@ static cli_exit read_option(reader *r, const char *word) {
         return unknown_option(r, word);
     }
     if (option->kind == CLI_FLAG && value) {
-        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, NULL, "--%s takes no value", option->name);
+        char fix[VYRE_DIAG_FIX];
+        snprintf(fix, sizeof fix, "write --%s", option->name);
+        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "--%s takes no value", option->name);
     }
     if (option->kind != CLI_FLAG && !option->optional && !value) {
         if (r->next == r->argc) {

@@ -26,8 +26,10 @@ static const cli_option options[] = {
     {"path", CLI_CHOICE, 0, false, AT(path), "host|resident",
      "keep buffers on the host or on the device between passes"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"ahead", CLI_NUMBER, 0, false, AT(ahead), "N",
+     "of a split program, launch up to N before it is known which way it goes; at most 64"},
     {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
-     "allow a device to leave out bounds checks; ref and ref-split always check"},
+     "allow a device to leave out bounds checks; no device of this version does"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
     {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
     {"steps", CLI_NUMBER, 0, false, AT(steps), "N", "stop after this many statements (ref)"},
@@ -73,14 +75,17 @@ static cli_exit read_options(run *r) {
         const cli_number *number;
         uint64_t max;
     } positive[] = {{"iterations", &o->iterations, UINT32_MAX},
+                    {"ahead", &o->ahead, VYRE_LIMIT_AHEAD},
                     {"threads", &o->threads, UINT32_MAX},
                     {"steps", &o->steps, UINT64_MAX},
                     {"repeat", &o->repeat, 1000000}};
     for (uint32_t i = 0; i < CLI_COUNT(positive); i++) {
         uint64_t value = positive[i].number->value;
         if (positive[i].number->given && (value == 0 || value > positive[i].max)) {
-            return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, NULL, "--%s must be from 1 to %" PRIu64,
-                            positive[i].name, positive[i].max);
+            char fix[VYRE_DIAG_FIX];
+            snprintf(fix, sizeof fix, "give a number from 1 to %" PRIu64, positive[i].max);
+            return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "--%s does not take %" PRIu64,
+                            positive[i].name, value);
         }
     }
     if (o->grid.given && o->elements.given) {
@@ -96,6 +101,7 @@ static cli_exit read_options(run *r) {
     to->split = (vyre_split_mode)o->split.value;
     to->path = (vyre_path)o->path.value;
     to->no_optimize = o->no_opt;
+    to->ahead = (uint32_t)o->ahead.value;
     to->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
     to->max_steps = o->steps.value;
     to->cancel = &cli_cancel;
@@ -108,7 +114,7 @@ static cli_exit read_options(run *r) {
 /* Orders, races and step counts exist on ref only, so they choose it. */
 static cli_exit open_device(run *r) {
     const run_options *o = r->o;
-    const char *name = o->backend                                     ? o->backend
+    const char *name = o->backend && o->backend[0]                    ? o->backend
                        : o->order || o->races.given || o->steps.given ? "ref"
                                                                       : "auto";
     vyre_diag diag = {0};
@@ -116,7 +122,7 @@ static cli_exit open_device(run *r) {
         return cli_report(r->cli, &diag);
     }
     const vyre_device_info *info = vyre_device_describe(r->device);
-    if (!o->backend || strcmp(name, "auto") == 0) {
+    if (name != o->backend || strcmp(name, "auto") == 0) {
         cli_say(r->cli, "running on %s (%s)", info->backend, info->name);
     }
     if (o->threads.value > 1) {

@@ -11,7 +11,7 @@ typedef struct run_options {
     const char *backend;
     cli_list in, out, set;
     cli_triple grid;
-    cli_number elements, iterations, split, path, threads, timeout, steps, repeat, races;
+    cli_number elements, iterations, split, path, ahead, threads, timeout, steps, repeat, races;
     const char *order, *trace;
     bool no_opt, unchecked, stats, time, json;
 } run_options;

@@ -1,7 +1,5 @@
 /* What a run returned: files, digests, and a line for people. */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,18 +54,21 @@ static cli_exit resolve_output(run *r, const char *text) {
     return run_unknown(r, "output", name, is_output);
 }
 
-/* A run may take long; that its result has no place to go is better told before. */
-static cli_exit check_folder(run *r, const char *path) {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    if (strcmp(path, "-") == 0 || access(path, W_OK) == 0 || access(folder, W_OK) == 0) {
-        return CLI_PENDING;
-    }
+/* A run may take long; that its result has no place to go is better told before. Opens what will be
+ * written and drops it again. */
+static cli_exit rehearse(run *r) {
     vyre_diag diag = {0};
-    vyre_fail_errno(&diag, path, "write", errno);
-    return cli_report(r->cli, &diag);
+    vyre_stage stage;
+    vyre_status status = VYRE_OK;
+    vyre_stage_init(&stage, NULL);
+    for (uint32_t i = 0; i < r->output_count && status == VYRE_OK; i++) {
+        status = r->files[i] ? vyre_stage_open(&stage, r->files[i], &diag) : VYRE_OK;
+    }
+    if (status == VYRE_OK && r->o->trace) {
+        status = vyre_stage_open(&stage, r->o->trace, &diag);
+    }
+    vyre_stage_finish(&stage);
+    return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
 }
 
 cli_exit run_resolve_outputs(run *r) {
@@ -75,10 +76,7 @@ cli_exit run_resolve_outputs(run *r) {
     for (uint32_t i = 0; i < r->o->out.count && exit == CLI_PENDING; i++) {
         exit = resolve_output(r, r->o->out.items[i]);
     }
-    for (uint32_t i = 0; i < r->output_count && exit == CLI_PENDING; i++) {
-        exit = r->files[i] ? check_folder(r, r->files[i]) : exit;
-    }
-    return exit;
+    return exit == CLI_PENDING ? rehearse(r) : exit;
 }
 
 static bool is_npy(const char *path) {

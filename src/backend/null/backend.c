@@ -77,7 +77,8 @@ static vyre_status null_launch(vyre_backend_device *object, vyre_backend_kernel 
     return VYRE_OK;
 }
 
-/* `launch` has come to its end when it returns: there is nothing to wait for. */
+/* `launch` has come to its end when it returns: there is nothing to wait for, so no `finish`, and
+ * `launches_ahead` stays 0. The device takes segments: no `compile_module`, no `run_module`. */
 static const vyre_device_table null_table = {
     VYRE_HOST_MEMORY_ENTRIES, .close = null_close,     .describe = null_describe,
     .compile = null_compile,  .destroy = null_destroy, .launch = null_launch,

@@ -1,13 +1,16 @@
-/* The reference backend as a device: memory is host memory, a kernel is the program itself, and a
- * launch interprets it to its end. Its path may state limits that it then claims to have, to see
- * how programs get along with them: "ref-split://max_buffer=4096&memory=65536", in bytes. */
+/* The reference backend as a device: memory is host memory, a kernel is the program or module
+ * itself, and a launch interprets it to its end. Its path may state limits that it then claims to
+ * have, to see how programs get along with them: "ref-split://max_buffer=4096&memory=65536", in
+ * bytes. */
 #include <string.h>
 
 #include "backend/ref/ref.h"
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 #include "runtime/builtin.h"
 #include "runtime/host_memory.h"
+#include "runtime/walk.h"
 
 typedef struct ref_device {
     vyre_host_device host;
@@ -96,18 +99,24 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
 /* A kernel is the program: the interpreter needs no preparation. */
 typedef struct ref_kernel {
     const vyre_program *program;
+    const vyre_module *module; /* or this */
 } ref_kernel;
 
-static vyre_status ref_compile(vyre_backend_device *object, const vyre_program *program,
-                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+static vyre_status new_kernel(vyre_backend_device *object, ref_kernel content,
+                              vyre_backend_kernel **out_kernel, vyre_diag *diag) {
     ref_device *device = (ref_device *)object;
     ref_kernel *kernel = vyre_alloc(&device->host.allocator, 1, sizeof *kernel);
     if (!kernel) {
         return vyre_fail_memory(diag, "a kernel");
     }
-    kernel->program = program;
+    *kernel = content;
     *out_kernel = (vyre_backend_kernel *)kernel;
     return VYRE_OK;
+}
+
+static vyre_status ref_compile(vyre_backend_device *object, const vyre_program *program,
+                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    return new_kernel(object, (ref_kernel){.program = program}, out_kernel, diag);
 }
 
 static void ref_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
@@ -179,6 +188,93 @@ static void ref_split_describe(vyre_backend_device *object, vyre_device_info *ou
 static const vyre_device_table ref_split_table = {
     REF_ENTRIES,
     .describe = ref_split_describe,
+};
+
+/* The same once more, running schedules itself: what level SCHEDULE is tested on. */
+static void ref_schedule_describe(vyre_backend_device *object, vyre_device_info *out_info) {
+    ref_describe(object, out_info);
+    memcpy(out_info->name, "reference interpreter, schedule by schedule",
+           sizeof "reference interpreter, schedule by schedule");
+    out_info->level = VYRE_LEVEL_SCHEDULE;
+}
+
+static vyre_status ref_compile_module(vyre_backend_device *object, const vyre_module *module,
+                                      vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    return new_kernel(object, (ref_kernel){.module = module}, out_kernel, diag);
+}
+
+/* One launch of a step's segment; `steps` were run before it. */
+static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *walk,
+                               const vyre_module_launch *pass, uint64_t *steps, vyre_diag *diag) {
+    uint32_t segment = walk->module->steps[walk->at].segment;
+    ref_kernel kernel = {.program = walk->module->segments[segment]};
+    vyre_launch one = vyre_walk_launch(walk, pass);
+    vyre_launch_result result = {0};
+    vyre_status status = vyre_launch_check_time(pass->source, diag);
+    if (status == VYRE_OK) {
+        status = vyre_launch_check_steps(pass->source, *steps, diag);
+    }
+    if (status == VYRE_OK) {
+        one.max_steps -= one.max_steps ? *steps : 0;
+        status = ref_launch(device, (vyre_backend_kernel *)&kernel, &one, &result, diag);
+    }
+    if (status != VYRE_OK && diag) {
+        diag->segment = VYRE_MUTANT(schedule_names_step, segment, walk->at + 1) + 1;
+    }
+    *steps += result.steps;
+    return status;
+}
+
+static void run_collective(const vyre_module_launch *pass, vyre_stmt stmt) {
+    const vyre_launch *source = pass->source;
+    vyre_collective_copy copy = vyre_walk_collective(pass->module, stmt, source->counts);
+    if (copy.size > 0) {
+        memcpy(vyre_host_bytes(source->memory[copy.to]), vyre_host_bytes(source->memory[copy.from]),
+               copy.size);
+    }
+}
+
+static vyre_status ref_run_module(vyre_backend_device *device, vyre_backend_kernel *kernel,
+                                  const vyre_module_launch *pass, vyre_launch_result *out_result,
+                                  vyre_diag *diag) {
+    vyre_walk walk = vyre_walk_begin(((ref_kernel *)kernel)->module);
+    vyre_status status = VYRE_OK;
+    uint64_t steps = 0;
+    while (walk.at != VYRE_NONE) {
+        const vyre_step *step = &walk.module->steps[walk.at];
+        if (step->segment != VYRE_NONE) {
+            status = run_segment(device, &walk, pass, &steps, diag);
+        }
+        if (status != VYRE_OK) {
+            break;
+        }
+        pass->visits[walk.at]++;
+        uint32_t word = 0;
+        if (vyre_step_decides(step)) {
+            memcpy(&word, vyre_host_bytes(pass->control[vyre_walk_then(&walk)]), sizeof word);
+        }
+        vyre_walk_advance(&walk, word);
+        if (walk.at != VYRE_NONE && step->collective != VYRE_NONE) {
+            run_collective(pass, step->collective);
+        }
+    }
+    out_result->steps = steps;
+    return status;
+}
+
+static const vyre_device_table ref_schedule_table = {
+    REF_ENTRIES,
+    .describe = ref_schedule_describe,
+    .compile_module = ref_compile_module,
+    .run_module = ref_run_module,
+};
+
+const vyre_backend vyre_backend_ref_schedule = {
+    .name = "ref-schedule",
+    .description = "reference interpreter without a grid barrier that runs schedules itself",
+    .rank = 902,
+    .device = &ref_schedule_table,
+    .open = ref_open,
 };
 
 const vyre_backend vyre_backend_ref_split = {

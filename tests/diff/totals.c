@@ -1,0 +1,97 @@
+/* Sums, shares, and whether the shares suffice. */
+#include "diff/totals.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void differ_totals_count(differ_totals *t, const differ *d, differ_result result) {
+    t->programs++;
+    t->results[result]++;
+    t->changed += d->facts.changed;
+    t->segments += d->facts.segments;
+    t->races += d->races;
+    t->thorough += d->thorough;
+    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+        t->features[i] += d->facts.features >> i & 1;
+    }
+    for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
+        t->carries[i] += d->facts.carries >> i & 1;
+    }
+    for (uint32_t way = 0; way < DIFFER_WAY_COUNT; way++) {
+        for (uint32_t order = 0; order < DIFFER_ORDERS; order++) {
+            t->runs[way][order] += d->runs[way] >> order & 1;
+        }
+    }
+}
+
+void differ_totals_add(differ_totals *to, const differ_totals *from) {
+    uint64_t *sum = (uint64_t *)to;
+    const uint64_t *more = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) {
+        sum[i] += more[i];
+    }
+}
+
+uint64_t differ_totals_failures(const differ_totals *t) {
+    return t->programs - t->results[DIFFER_SAME];
+}
+
+static uint64_t with_outputs(const differ_totals *t) {
+    return t->programs - t->features[DIFFER_TRAPPED];
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+static void print_share(FILE *to, const char *kind, const char *name, uint64_t part,
+                        uint64_t whole) {
+    fprintf(to, "%s%-*s %10" PRIu64 "  %5.1f %%\n", kind, 32 - (int)strlen(kind), name, part,
+            percent(part, whole));
+}
+
+void differ_totals_print(const differ_totals *t, FILE *to) {
+    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+        print_share(to, "", differ_feature_name(i), t->features[i], t->programs);
+    }
+    for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
+        print_share(to, "carried: ", differ_carry_name(i), t->carries[i], t->programs);
+    }
+    print_share(to, "", "looked for races", t->races, t->programs);
+    print_share(to, "", "segments printed and parsed", t->thorough, t->programs);
+    print_share(to, "", "changed outputs, if no trap", t->changed, with_outputs(t));
+    fprintf(to, "%-32s %10.1f\n", "segments per program",
+            t->programs == 0 ? 0 : (double)t->segments / (double)t->programs);
+    for (uint32_t way = 0; way < DIFFER_WAY_COUNT; way++) {
+        fprintf(to, "run by %-25s", differ_way_name((differ_way)way));
+        for (uint32_t order = 0; order < DIFFER_ORDERS; order++) {
+            fprintf(to, " %s %.1f %%%s", differ_order_name((vyre_order)order),
+                    percent(t->runs[way][order], t->programs),
+                    order + 1 < DIFFER_ORDERS ? "," : "\n");
+        }
+    }
+}
+
+static bool suffices(FILE *to, const char *kind, const char *name, uint64_t part, uint64_t whole,
+                     uint32_t least) {
+    const bool enough = part * 100 >= whole * least;
+    if (!enough) {
+        fprintf(to, "too rare: %s%s, %.1f %% of %" PRIu64 ", should be %u %%\n", kind, name,
+                percent(part, whole), whole, least);
+    }
+    return enough;
+}
+
+bool differ_totals_suffice(const differ_totals *t, FILE *to) {
+    bool enough = true;
+    if (t->programs < DIFFER_ENOUGH) {
+        return true;
+    }
+    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+        enough &= suffices(to, "", differ_feature_name(i), t->features[i], t->programs, 10);
+    }
+    for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
+        enough &= suffices(to, "carried: ", differ_carry_name(i), t->carries[i], t->programs, 10);
+    }
+    return suffices(to, "", "changed outputs", t->changed, with_outputs(t), 90) && enough;
+}

@@ -1,0 +1,32 @@
+/* What a run of the differential test has seen: sums over its programs. */
+#ifndef VYRE_TESTS_DIFF_TOTALS_H
+#define VYRE_TESTS_DIFF_TOTALS_H
+
+#include <stdio.h>
+
+#include "diff/differ.h"
+
+/* From this many programs on, a class that is too rare is a failure of the run. */
+enum { DIFFER_ENOUGH = 2000 };
+
+/* Counts only, so that totals add up word by word. */
+typedef struct differ_totals {
+    uint64_t programs;
+    uint64_t features[DIFFER_FEATURE_COUNT];
+    uint64_t carries[DIFFER_CARRY_COUNT];
+    uint64_t changed; /* of those that give outputs */
+    uint64_t segments, races, thorough;
+    uint64_t runs[DIFFER_WAY_COUNT][DIFFER_ORDERS];
+    uint64_t results[DIFFER_RESULTS];
+} differ_totals;
+
+/* Counts what differ_check has found out. */
+void differ_totals_count(differ_totals *t, const differ *d, differ_result result);
+void differ_totals_add(differ_totals *to, const differ_totals *from);
+uint64_t differ_totals_failures(const differ_totals *t);
+void differ_totals_print(const differ_totals *t, FILE *to);
+/* Whether enough programs had each feature (10 %) and changed their outputs (90 %); if not, says
+ * which. Few programs tell nothing and are enough. */
+bool differ_totals_suffice(const differ_totals *t, FILE *to);
+
+#endif
