@@ -258,6 +258,8 @@ TEST(every_allocation_fails_elsewhere) {
     job j = {.program = run_parse(text)};
     ahead = 4;
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
+    backend = small;
+    CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     backend = "ref-schedule";
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     vyre_program_release((vyre_program *)(uintptr_t)j.program);
