@@ -51,12 +51,12 @@ typedef struct vyre_device_info {
 VYRE_API uint32_t vyre_backend_count(const vyre_registry *registry);
 VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t index);
 
-/* "auto" opens every device that is there and keeps the best: no oracle if it can be helped, then
- * by what the device can do, how well it tells time, memory bandwidth, rank, and how fast it
- * opened. A backend must outlive its devices. */
 /* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
  * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". "ref" and
- * "ref-split" can claim limits, in bytes: "ref-split://max_buffer=4096&memory=65536". */
+ * "ref-split" can claim limits, in bytes: "ref-split://max_buffer=4096&memory=65536".
+ * "auto" opens the first device of every backend once, and keeps the best: no dummy, no oracle if
+ * it can be helped, then by what the device can do, how well it tells time, memory bandwidth, rank,
+ * how fast it opened, name. A backend must outlive its devices. */
 VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                                       const vyre_allocator *allocator, vyre_device **out_device,
                                       vyre_diag *diag);
@@ -64,8 +64,8 @@ VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char 
 VYRE_API void vyre_device_close(vyre_device *device);
 /* After VYRE_DEVICE_LOST every call on the device says so, until it is opened anew. Buffers and
  * pipelines do not survive: VYRE_INVALID_ARGUMENT while there are some. On failure the device stays
- * lost, and reopening may be tried again. Counters go on; a fault:// that has struck is over unless
- * its mode is "always". */
+ * lost, and reopening may be tried again. Counters go on; a fault:// is over unless its mode is
+ * "always". */
 VYRE_API bool vyre_device_is_lost(const vyre_device *device);
 VYRE_API vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag);
 VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);

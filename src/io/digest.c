@@ -73,14 +73,7 @@ static void format_float(double x, bool narrow, char out[VYRE_VALUE_TEXT]) {
         memcpy(out, "nan", 4);
         return;
     }
-    int most = narrow ? 9 : 17;
-    for (int digits = narrow ? 6 : 15; digits <= most; digits++) {
-        snprintf(out, VYRE_VALUE_TEXT, "%.*g", digits, x);
-        double back = strtod(out, NULL);
-        if (back == x || (narrow && (float)back == (float)x)) {
-            return;
-        }
-    }
+    vyre_shortest(x, narrow, narrow ? 6 : 15, out);
 }
 
 void vyre_value_format(vyre_type type, const void *element, char out[VYRE_VALUE_TEXT]) {

@@ -2,12 +2,13 @@
 #ifndef VYRE_SRC_IO_DIGEST_H
 #define VYRE_SRC_IO_DIGEST_H
 
+#include "base/shortest.h"
 #include "io/array.h"
 
 /* XXH3-64 of the bytes, every NaN of a float type replaced by the canonical one. */
 uint64_t vyre_digest(vyre_type type, const void *data, uint64_t count);
 
-enum { VYRE_VALUE_TEXT = 48 };
+enum { VYRE_VALUE_TEXT = VYRE_SHORTEST_TEXT };
 /* One stored element as text: shortest decimal that reads back the same, "nan", "true". */
 void vyre_value_format(vyre_type type, const void *element, char out[VYRE_VALUE_TEXT]);
 

@@ -9,9 +9,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/shortest.h"
 #include "ir/builder.h"
 #include "ir/precedence.h"
 #include "ir/program.h"
@@ -73,22 +73,16 @@ static void put_string(printer *out, const char *text) {
 /* The shortest decimal text that reads back to the same value, with a point or an exponent. */
 static void put_float(printer *out, vyre_type type, uint64_t bits) {
     double value;
-    float narrow = 0;
     if (type == VYRE_F32) {
         uint32_t word = (uint32_t)bits;
+        float narrow;
         memcpy(&narrow, &word, sizeof narrow);
         value = (double)narrow;
     } else {
         memcpy(&value, &bits, sizeof value);
     }
-    char text[64];
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        bool same = type == VYRE_F32 ? strtof(text, NULL) == narrow : strtod(text, NULL) == value;
-        if (same) {
-            break;
-        }
-    }
+    char text[VYRE_SHORTEST_TEXT];
+    vyre_shortest(value, type == VYRE_F32, 1, text);
     put(out, text);
     if (!strpbrk(text, ".e")) {
         put(out, ".0");

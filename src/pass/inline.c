@@ -7,7 +7,7 @@
  * recursion. Cost: the size of the result, which the builder limits. */
 #include "pass/inline.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/mutant.h"
@@ -15,26 +15,48 @@
 #include "ir/rewrite.h"
 #include "pass/unique.h"
 
+typedef struct copied_tag {
+    uint32_t copy;
+    const char *text;
+} copied_tag;
+
 typedef struct inliner {
     vyre_rewriter rw;
-    vyre_unique names;
+    vyre_unique names, tags;
+    copied_tag *latest; /* per tag of the source: what it is in the copy it was seen in last */
+    uint32_t tag_count;
     uint32_t copy; /* number of the copy being written; 0: the entry body */
 } inliner;
 
-/* Tags are used once in a program: each copy of a function gets its own. */
+static bool is_begin(const vyre_stmt_node *s) {
+    return s->op == VYRE_STMT_ASYNC_LOAD || s->op == VYRE_STMT_ASYNC_STORE;
+}
+
+static bool reserve_tags(inliner *in) {
+    const vyre_program_view *p = in->rw.p;
+    bool ok = true;
+    for (vyre_stmt s = 0; ok && s < p->stmt_count; s++) {
+        ok = !is_begin(&p->stmts[s]) || vyre_unique_name(&in->tags, p->stmts[s].text);
+    }
+    in->tag_count = in->tags.used.count;
+    in->latest = vyre_alloc_zeroed(&in->rw.allocator, in->tag_count, sizeof *in->latest);
+    return ok && in->latest;
+}
+
+/* Tags are used once in a program: each copy of a function gets its own, for begin and wait. */
 static const char *copy_tag(vyre_rewriter *rw, const char *tag, void *user) {
     inliner *in = user;
     if (VYRE_MUTANT(inline_shares_tags, in->copy == 0, true)) {
         return NULL;
     }
-    char text[VYRE_LIMIT_NAME + 1];
-    int length = snprintf(text, sizeof text, "%.240s #%lu", tag, (unsigned long)in->copy);
-    uint32_t number = vyre_intern_add(&in->names.used, text, (size_t)length);
-    if (number == VYRE_INTERN_NONE) {
-        vyre_builder_fail_memory(rw->to);
-        return NULL;
+    copied_tag *latest = &in->latest[vyre_intern_find(&in->tags.used, tag, strlen(tag))];
+    if (latest->copy != in->copy) {
+        *latest = (copied_tag){in->copy, vyre_unique_name(&in->tags, tag)};
     }
-    return vyre_intern_text(&in->names.used, number);
+    if (!latest->text) {
+        vyre_builder_fail_memory(rw->to);
+    }
+    return latest->text;
 }
 
 static const char *fresh_name(vyre_rewriter *rw, vyre_var var, void *user) {
@@ -122,18 +144,18 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
                         vyre_program **out_program, vyre_diag *diag) {
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_builder *b = NULL;
-    inliner in;
+    inliner in = {.copy = 0};
     if (vyre_builder_create(&a, vyre_program_get(program)->name, &b) != VYRE_OK) {
         return vyre_fail_memory(diag, "inlining");
     }
     vyre_status status = vyre_rewriter_init(&in.rw, program, b, &a);
     if (status == VYRE_OK) {
         vyre_unique_init(&in.names, &a);
+        vyre_unique_init(&in.tags, &a);
         in.rw.rename = fresh_name;
         in.rw.retag = copy_tag;
-        in.copy = 0;
         in.rw.user = &in;
-        if (vyre_unique_reserve(&in.names, in.rw.p)) {
+        if (vyre_unique_reserve(&in.names, in.rw.p) && reserve_tags(&in)) {
             vyre_rewrite_decls(&in.rw);
             vyre_rewrite_header(&in.rw);
             status = copy_entry(&in, diag);
@@ -143,6 +165,8 @@ vyre_status vyre_inline(const vyre_program *program, const vyre_allocator *alloc
         } else {
             status = vyre_fail_memory(diag, "inlining");
         }
+        vyre_free(&a, in.latest, in.tag_count, sizeof *in.latest);
+        vyre_unique_finish(&in.tags);
         vyre_unique_finish(&in.names);
         vyre_rewriter_finish(&in.rw);
     } else {

@@ -36,10 +36,10 @@ typedef struct pending {
 } pending;
 
 typedef struct plan {
-    vyre_split_scope scope;
     const vyre_program *program;
     const vyre_program_view *p;
     const vyre_allocator *a;
+    vyre_split_scope scope;
     vyre_effect_map *effects;
     uint32_t *waits; /* per statement: how many before it wait for the scope */
     uint64_t room;   /* bytes of private memory that are free */
@@ -66,12 +66,12 @@ static bool is_loop(uint8_t op) {
     return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
 }
 
-/* Back to the grid barrier that every lane passes last before it begins. A loop that is left
- * backwards comes round again. */
-static void include_before(const plan *all, vyre_stmt begin, range *r) {
+/* Back to the barrier that every lane passes last before it begins. A loop that is left backwards
+ * comes round again. */
+static void include_before(const plan *all, vyre_split_scope scope, vyre_stmt begin, range *r) {
     const vyre_program_view *p = all->p;
     vyre_stmt s = begin;
-    while (s > p->entry && !vyre_waits_for_grid(p->stmts[s - 1].op)) {
+    while (s > p->entry && !vyre_waits_for(scope, p->stmts[s - 1].op)) {
         const vyre_stmt_node *n = &p->stmts[--s];
         if (n->op == VYRE_STMT_END) {
             s = n->match;
@@ -84,32 +84,32 @@ static void include_before(const plan *all, vyre_stmt begin, range *r) {
     include(r, s, begin);
 }
 
-/* On to the grid barrier that every lane passes first behind the wait. A jump out of the range and
- * the end of a loop lead to anywhere in the loop and to what follows it. */
-static void include_behind(const plan *all, vyre_stmt wait, range *r) {
+/* On to the barrier that every lane passes first behind the wait. A jump out of the range and the
+ * end of a loop lead to anywhere in the loop and to what follows it. */
+static void include_behind(const plan *all, vyre_split_scope scope, vyre_stmt wait, range *r) {
     const vyre_program_view *p = all->p;
     vyre_stmt s = wait + 1, resume = 0;
     uint32_t depth = 0;
     for (; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
+        vyre_scope nests = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool jumps = n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE;
         if (jumps && n->match < wait) {
             include(r, n->match, s);
             vyre_stmt end = p->stmts[n->match].match;
             resume = end > resume ? end : resume;
-        } else if (depth == 0 && vyre_waits_for_grid(n->op)) {
+        } else if (depth == 0 && vyre_waits_for(scope, n->op)) {
             if (resume <= s) {
                 break;
             }
             s = resume;
-        } else if (depth == 0 && scope == VYRE_SCOPE_ELSE) {
+        } else if (depth == 0 && nests == VYRE_SCOPE_ELSE) {
             s = n->match;
-        } else if (depth == 0 && scope == VYRE_SCOPE_END) {
+        } else if (depth == 0 && nests == VYRE_SCOPE_END) {
             include(r, n->match, s);
         } else {
-            depth += scope == VYRE_SCOPE_OPEN;
-            depth -= scope == VYRE_SCOPE_END;
+            depth += nests == VYRE_SCOPE_OPEN;
+            depth -= nests == VYRE_SCOPE_END;
         }
     }
     include(r, wait, s);
@@ -127,14 +127,18 @@ static void notice(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) 
 }
 
 /* A statement by which some lane may change the source between this lane's begin and its wait, or
- * VYRE_NONE. Lanes run apart between grid barriers, so everything counts from the barrier before
- * the begin to that behind the wait; of a private source only what lies between the two. */
+ * VYRE_NONE. Lanes run apart between barriers, so everything counts from the barrier before the
+ * begin to that behind the wait: barriers of the grid, or those of the group if only it can write
+ * there. Of a private source only what lies between the two. */
 static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
     watch source = {.decl = all->p->stmts[begin].decl};
     range r = {begin, wait};
-    if (all->p->decls[source.decl].role != VYRE_PRIVATE) {
-        include_before(all, begin, &r);
-        VYRE_MUTANT(lower_async_before_wait, include_behind(all, wait, &r), (void)0);
+    uint8_t role = all->p->decls[source.decl].role;
+    if (role != VYRE_PRIVATE) {
+        vyre_split_scope scope =
+            role == VYRE_WORKGROUP ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID;
+        include_before(all, scope, begin, &r);
+        VYRE_MUTANT(lower_async_until_wait, include_behind(all, scope, wait, &r), (void)0);
     }
     for (vyre_stmt s = r.first; s < r.end; s++) {
         vyre_effects_of(all->effects, s, notice, &source);
@@ -233,7 +237,7 @@ static vyre_status add_pending(plan *all, vyre_stmt begin, vyre_stmt wait, vyre_
 }
 
 /* Whether a launch may end at the statement, so that a copy begun before would be cut off: it waits
- * for the grid, or it leaves a loop around the copy in which lanes do. */
+ * for the scope, or it leaves a loop around the copy in which lanes do. */
 static bool ends_launch(const plan *all, vyre_stmt s, vyre_stmt begin) {
     const vyre_stmt_node *n = &all->p->stmts[s];
     if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
@@ -362,7 +366,7 @@ static bool survey(plan *all) {
 
 vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
                              vyre_program **out_program, vyre_diag *diag) {
-    plan all = {.scope = scope, .program = program, .p = vyre_program_get(program), .a = a};
+    plan all = {.program = program, .p = vyre_program_get(program), .scope = scope, .a = a};
     if (!(all.p->stats.stmt_kinds >> VYRE_STMT_ASYNC_WAIT & 1)) {
         *out_program = vyre_program_retain(program);
         return VYRE_OK;

@@ -3,12 +3,15 @@
  * groups from left to right, addresses upwards, each buffer a rectangle. */
 #include <inttypes.h>
 
+#include "base/shortest.h"
 #include "plan/planner.h"
 #include "plan/render.h"
 
 static const double left = 70, width = 800, row = 34, box = 22, gap = 40, arena = 300;
 static const char *const colours[] = {"#9ecae1", "#a1d99b", "#fdd0a2", "#dadaeb", "#fcbba1"};
 enum { COLOURS = sizeof colours / sizeof colours[0], LETTER = 7, MOST_LINES = 2000 };
+
+#define F(number) vyre_fixed2(number).text
 
 typedef struct canvas {
     vyre_text *text;
@@ -25,9 +28,9 @@ static double row_y(const canvas *c, uint32_t group) {
 static void rectangle(const canvas *c, uint32_t wave, const char *part, double x, double y,
                       double w, double h) {
     vyre_text_printf(c->text,
-                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
+                     "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" fill=\"%s\" "
                      "stroke=\"#333\" stroke-width=\"0.5\"><title>",
-                     x, y, w, h, colours[wave % COLOURS]);
+                     F(x), F(y), F(w), F(h), colours[wave % COLOURS]);
     vyre_plan_render_name(c->text, c->view->set, wave, VYRE_QUOTE_XML);
     vyre_text_printf(c->text, "%s</title></rect>\n", part);
     const char *name = c->view->set->waves[wave].name;
@@ -36,8 +39,8 @@ static void rectangle(const canvas *c, uint32_t wave, const char *part, double x
         length++;
     }
     if (length && (double)(length * LETTER) < w && h >= 10) {
-        vyre_text_printf(c->text, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">", x + w / 2,
-                         y + h / 2 + 4);
+        vyre_text_printf(c->text, "<text x=\"%s\" y=\"%s\" text-anchor=\"middle\">", F(x + w / 2),
+                         F(y + h / 2 + 4));
         vyre_plan_render_name(c->text, c->view->set, wave, VYRE_QUOTE_XML);
         vyre_text_puts(c->text, "</text>\n");
     }
@@ -48,10 +51,10 @@ static void groups(const canvas *c) {
     for (uint32_t g = 0; g < plan->group_count; g++) {
         double x = left, y = row_y(c, g);
         vyre_text_printf(c->text,
-                         "<text x=\"8\" y=\"%.2f\">group %" PRIu32 "</text>\n"
-                         "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+                         "<text x=\"8\" y=\"%s\">group %" PRIu32 "</text>\n"
+                         "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "
                          "fill=\"none\" stroke=\"#bbb\"/>\n",
-                         y + 15, g, left, y, width, box);
+                         F(y + 15), g, F(left), F(y), F(width), F(box));
         for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
             double w = (double)vyre_plan_view_wave(c->view, plan->waves[k]) * c->per_byte;
             rectangle(c, plan->waves[k], "", x, y, w, box);
@@ -88,9 +91,9 @@ static void lines(const canvas *c) {
         double x1 = middle_x(c, set->deps[i].before, &from);
         double x2 = middle_x(c, set->deps[i].after, &to);
         vyre_text_printf(c->text,
-                         "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"#555\" "
+                         "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" stroke=\"#555\" "
                          "stroke-opacity=\"0.5\"/>\n",
-                         x1, row_y(c, from) + box, x2, row_y(c, to));
+                         F(x1), F(row_y(c, from) + box), F(x2), F(row_y(c, to)));
     }
 }
 
@@ -110,13 +113,13 @@ static void arena_part(const canvas *c, uint32_t wave, const char *part, uint64_
 static void arena_picture(canvas *c) {
     const vyre_plan *plan = c->view->plan;
     const vyre_plan_memory *memory = c->view->memory;
-    vyre_text_printf(c->text, "<text x=\"8\" y=\"%.2f\">arena: %" PRIu64 " bytes</text>\n",
-                     c->y - 8, memory->arena_bytes);
+    vyre_text_printf(c->text, "<text x=\"8\" y=\"%s\">arena: %" PRIu64 " bytes</text>\n",
+                     F(c->y - 8), memory->arena_bytes);
     double graph = arena * (double)c->view->set->resident_graph_bytes / (double)memory->arena_bytes;
     vyre_text_printf(c->text,
-                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#ddd\">"
+                     "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" fill=\"#ddd\">"
                      "<title>resident graph</title></rect>\n",
-                     left, c->y + arena - graph, width, graph);
+                     F(left), F(c->y + arena - graph), F(width), F(graph));
     for (uint32_t g = 0; g < plan->group_count; g++) {
         for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
             uint32_t w = plan->waves[k];

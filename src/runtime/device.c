@@ -13,7 +13,8 @@
 static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
     const vyre_backend *backend = device->backend;
     const vyre_fault *fault = device->has_fault ? &device->fault : NULL;
-    vyre_status status = fault ? vyre_fault_opening(fault, diag) : VYRE_OK;
+    device->opens++;
+    vyre_status status = fault ? vyre_fault_opening(fault, device->opens, diag) : VYRE_OK;
     if (status != VYRE_OK) {
         return status;
     }

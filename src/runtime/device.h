@@ -18,6 +18,7 @@ struct vyre_device {
     size_t path_size;
     vyre_fault fault;
     bool has_fault;
+    uint64_t opens; /* how often it was tried */
 
     const vyre_device_table *table;
     vyre_backend_device *object;

@@ -56,13 +56,14 @@ static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
                      "%s failed (a fault asked for)", op_names[op]);
 }
 
+/* Whether the call of that number fails. */
+static bool strikes(const vyre_fault *fault, uint64_t call) {
+    return fault->mode == VYRE_FAULT_ONCE ? call == fault->n : call >= fault->n;
+}
+
 /* Counts a call of `op`; not OK if it is to fail. */
 static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
-    if (op != f->fault.op) {
-        return VYRE_OK;
-    }
-    uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
-    bool hit = f->fault.mode == VYRE_FAULT_ONCE ? call == f->fault.n : call >= f->fault.n;
+    bool hit = op == f->fault.op && strikes(&f->fault, atomic_fetch_add(&f->calls, 1) + 1);
     return hit ? fail(&f->fault, op, diag) : VYRE_OK;
 }
 
@@ -169,8 +170,8 @@ vyre_status vyre_fault_parse(const char *query, vyre_fault *out_fault, vyre_diag
     return VYRE_OK;
 }
 
-vyre_status vyre_fault_opening(const vyre_fault *fault, vyre_diag *diag) {
-    return fault->op == OP_open && fault->n == 1 ? fail(fault, OP_open, diag) : VYRE_OK;
+vyre_status vyre_fault_opening(const vyre_fault *fault, uint64_t call, vyre_diag *diag) {
+    return fault->op == OP_open && strikes(fault, call) ? fail(fault, OP_open, diag) : VYRE_OK;
 }
 
 vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *allocator,

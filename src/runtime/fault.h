@@ -18,8 +18,8 @@ typedef struct vyre_fault {
 
 /* Reads "op=launch&n=3&mode=once"; n is 1 and mode once unless given. */
 vyre_status vyre_fault_parse(const char *query, vyre_fault *out_fault, vyre_diag *diag);
-/* To be asked before the inner device is opened. */
-vyre_status vyre_fault_opening(const vyre_fault *fault, vyre_diag *diag);
+/* To be asked before the inner device is opened, for the call-th time from 1. */
+vyre_status vyre_fault_opening(const vyre_fault *fault, uint64_t call, vyre_diag *diag);
 /* Replaces an open device by one that fails; the inner one is closed with it. On failure both stay
  * as they were. */
 vyre_status vyre_fault_wrap(const vyre_fault *fault, const vyre_allocator *allocator,

@@ -33,3 +33,15 @@ python3 -c 'import json
 devices = json.load(open("out"))["devices"]
 ref = [d for d in devices if d["backend"] == "ref"]
 assert len(ref) == 1 and ref[0]["present"] and ref[0]["f64"], devices'
+
+# Devices: the one that auto takes is marked, and it is the one that runs.
+expect_exit 0 "$VYRE" devices
+[[ $(grep -c ' (auto)$' out) -eq 1 ]] || fail "auto is not marked"
+taken=$(sed -n 's/ .* (auto)$//p' out)
+expect_exit 0 "$VYRE" run "$VYRE_SOURCE/examples/saxpy.vy" --in y=zeros:1
+expect_err "running on $taken ("
+expect_exit 0 "$VYRE" devices --json
+python3 -c 'import json,sys
+devices = json.load(open("out"))["devices"]
+assert [d["backend"] for d in devices if d["auto"]] == sys.argv[1:], devices
+assert [d["backend"] for d in devices if d["dummy"]] == ["null"], devices' "$taken"

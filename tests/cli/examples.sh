@@ -1,6 +1,6 @@
 #!/bin/bash
 # The first line of every example is a command that works, and the result does not depend on the
-# order of lanes, on the grid or on a race.
+# order of lanes, on a race, or on whether it runs in one piece or split, by either path.
 . "$VYRE_SOURCE/tests/cli/lib.sh"
 ln -s "$VYRE_SOURCE/examples" examples
 
@@ -18,6 +18,11 @@ for file in examples/*.vy; do
     [[ -s want ]] || fail "$file has no output"
     for order in "${orders[@]}"; do
         expect_exit 0 "$VYRE" "${words[@]}" --order "$order"
+        digests >got
+        expect_same got want
+    done
+    for where in "ref host" "ref-split host" "ref-split resident"; do
+        expect_exit 0 "$VYRE" "${words[@]}" --backend "${where% *}" --path "${where#* }"
         digests >got
         expect_same got want
     done

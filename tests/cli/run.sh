@@ -187,10 +187,17 @@ nothing_written
 reach=("$examples/reach.vy" --in "row,col=grid:20:20" --in gen=random:400:1 --in kill=random:400:2 --json)
 expect_exit 0 "$VYRE" run "${reach[@]}"
 want=$(json outputs 0 xxh3)
-expect_exit 0 "$VYRE" run "${reach[@]}" --set sweeps=1 --iterations 500
-[[ $(json outputs 0 xxh3) == "$want" ]] || fail "by passes the result differs"
-[[ $(json converged) == true && $(json passes) -gt 3 ]] || fail "passes"
-expect_err "passes, converged"
+passes=
+for where in "ref host" "ref-split host" "ref-split resident"; do
+    on=(--backend "${where% *}" --path "${where#* }")
+    expect_exit 0 "$VYRE" run "${reach[@]}" "${on[@]}"
+    [[ $(json outputs 0 xxh3) == "$want" ]] || fail "$where: the result differs"
+    expect_exit 0 "$VYRE" run "${reach[@]}" "${on[@]}" --set sweeps=1 --iterations 500
+    [[ $(json outputs 0 xxh3) == "$want" ]] || fail "$where: by passes the result differs"
+    [[ $(json converged) == true && $(json passes) -gt 3 ]] || fail "$where: passes"
+    [[ $(json passes) == "${passes:=$(json passes)}" ]] || fail "$where: the number of passes differs"
+    expect_err "passes, converged"
+done
 expect_exit 0 "$VYRE" run "${reach[@]}" --set sweeps=1 --iterations 2
 [[ $(json converged) == false && $(json passes) == 2 ]] || fail "passes are bounded"
 

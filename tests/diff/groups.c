@@ -3,6 +3,7 @@
  * of one group. Everything but kernels is ref's. */
 #include "diff/groups.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,11 @@ typedef struct run {
     vyre_memory *local; /* per declaration of the source: workgroup memory */
     vyre_memory carry[CARRIES];
     uint64_t bytes[CARRIES];
+    uint64_t number; /* of the group, */
     uint32_t group[3];
     uint64_t steps;
+    vyre_diag trap;     /* of the lowest lane that trapped */
+    uint64_t trap_lane; /* UINT64_MAX: none */
     vyre_diag *diag;
 } run;
 
@@ -156,6 +160,25 @@ static void bind(const run *r, uint32_t number) {
     }
 }
 
+/* A lane of the present group trapped: the others go on. The interpreter tells of its lane in a
+ * grid of this group alone. */
+static vyre_status note_trap(run *r, const vyre_diag *trap) {
+    unsigned long long lane = 0;
+    int tail = 0;
+    const uint64_t lanes = (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2];
+    if (sscanf(trap->message, "lane %llu%n", &lane, &tail) != 1) {
+        return vyre_fail(r->diag, VYRE_INTERNAL, NULL, "no lane in \"%s\"", trap->message);
+    }
+    const uint64_t number = r->number * lanes + lane;
+    if (number < r->trap_lane) {
+        r->trap_lane = number;
+        r->trap = *trap;
+        (void)snprintf(r->trap.message, sizeof r->trap.message, "lane %llu%s",
+                       (unsigned long long)number, trap->message + tail);
+    }
+    return VYRE_OK;
+}
+
 static vyre_status run_schedule(run *r) {
     const vyre_module_launch pass = {.module = r->kernel->module,
                                      .source = r->source,
@@ -172,9 +195,15 @@ static vyre_status run_schedule(run *r) {
             vyre_launch_result result = {0};
             one.grid[0] = one.grid[1] = one.grid[2] = 1;
             one.max_steps -= one.max_steps ? r->steps : 0;
+            vyre_diag diag = {0};
             status =
-                ref()->launch(r->device, r->kernel->kernels[step->segment], &one, &result, r->diag);
+                ref()->launch(r->device, r->kernel->kernels[step->segment], &one, &result, &diag);
             r->steps += result.steps;
+            if (status == VYRE_TRAP) {
+                status = note_trap(r, &diag);
+            } else if (status != VYRE_OK && r->diag) {
+                *r->diag = diag;
+            }
         }
         if (status == VYRE_OK && vyre_step_decides(step)) {
             status = ref()->read(r->device, pass.control[vyre_walk_then(&w)], 0, &word, sizeof word,
@@ -239,12 +268,14 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
              .source = source,
              .local = calloc((size_t)p->decl_count + 1, sizeof *r.local),
              .bytes = {4 * lanes * m->lane_words, shared, shared, control, control},
+             .trap_lane = UINT64_MAX,
              .diag = diag};
     const uint32_t *grid = source->grid;
     const uint64_t groups = (uint64_t)grid[0] * grid[1] * grid[2];
     vyre_status status = r.local ? VYRE_OK : vyre_fail_memory(diag, "a launch");
     for (uint64_t i = 0; i < groups && status == VYRE_OK; i++) {
         const uint64_t g = source->order == VYRE_ORDER_FORWARD ? i : groups - 1 - i;
+        r.number = g;
         r.group[0] = (uint32_t)(g % grid[0]);
         r.group[1] = (uint32_t)(g / grid[0] % grid[1]);
         r.group[2] = (uint32_t)(g / grid[0] / grid[1]);
@@ -252,6 +283,12 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     }
     out_result->steps = r.steps;
     free(r.local);
+    if (status == VYRE_OK && r.trap_lane != UINT64_MAX) {
+        status = VYRE_TRAP;
+        if (diag) {
+            *diag = r.trap;
+        }
+    }
     return status;
 }
 

@@ -134,20 +134,39 @@ static bool add_collective(order_free *g, place at) {
     return true;
 }
 
-/* Of no bool: carried to the next launch, a true that is not 1 would become 1. */
-static const array *pick_role(order_free *g, vyre_role role) {
+static const array *pick_role(const order_free *g, vyre_role role) {
     for (uint32_t i = 0; i < g->array_count; i++) {
-        if (g->arrays[i].role == role && (role != VYRE_PRIVATE || g->arrays[i].type != VYRE_BOOL)) {
+        if (g->arrays[i].role == role) {
             return &g->arrays[i];
         }
     }
     return NULL;
 }
 
-/* Bytes of an `in` buffer to a private array, or of that to the lane's own element, with
+/* The byte offset of an element that the lane owns. */
+static vyre_expr own_offset(order_free *g, const array *a) {
+    const vyre_expr bytes = vyre_build_u32(g->x.b, vyre_type_size(a->type));
+    return vyre_build_op(g->x.b, VYRE_EXPR_MUL, order_free_own(g, a), bytes, VYRE_NONE);
+}
+
+/* To a private array: bytes of what nobody writes, or the lane's own element. */
+static void begin_load(order_free *g, const array *to, const char *tag) {
+    const array *own = order_free_pick(g, MODE_OWN), *shared = order_free_pick(g, MODE_SHARED);
+    if (own && random_chance(&g->x, 50)) {
+        vyre_build_async_load(g->x.b, own->decl, to->decl, own_offset(g, own),
+                              vyre_build_u32(g->x.b, vyre_type_size(own->type)), tag);
+    } else {
+        const array *from = shared && random_chance(&g->x, 50) ? shared : pick_role(g, VYRE_IN);
+        order_free_touch(g, from);
+        vyre_build_async_load(g->x.b, from->decl, to->decl, order_free_below(g, 64, LEVEL_LANE),
+                              order_free_below(g, 24, LEVEL_LANE), tag);
+    }
+}
+
+/* To a private array, or from there or from what nobody writes to the lane's own element, with
  * statements between begin and wait, and a grid barrier if wanted. */
 static void add_copy(order_free *g, place at, bool over_sync) {
-    const array *memory = pick_role(g, VYRE_PRIVATE), *in = pick_role(g, VYRE_IN);
+    const array *memory = pick_role(g, VYRE_PRIVATE), *shared = order_free_pick(g, MODE_SHARED);
     const array *own = order_free_pick(g, MODE_OWN);
     const modes before = g->modes;
     char tag[NAME];
@@ -157,20 +176,17 @@ static void add_copy(order_free *g, place at, bool over_sync) {
     (void)snprintf(tag, sizeof tag, "copy%u", g->serial++);
     if (!own || own->role == VYRE_PRIVATE || random_chance(&g->x, 60)) {
         own = NULL;
-        order_free_touch(g, in);
-        vyre_build_async_load(g->x.b, in->decl, memory->decl, order_free_below(g, 64, LEVEL_LANE),
-                              order_free_below(g, 24, LEVEL_LANE), tag);
+        begin_load(g, memory, tag);
     } else {
-        const vyre_expr bytes = vyre_build_u32(g->x.b, vyre_type_size(own->type));
-        vyre_build_async_store(
-            g->x.b, memory->decl, own->decl,
-            vyre_build_op(g->x.b, VYRE_EXPR_MUL, order_free_own(g, own), bytes, VYRE_NONE), bytes,
-            tag);
+        const array *from = shared && random_chance(&g->x, 30) ? shared : memory;
+        vyre_build_async_store(g->x.b, from->decl, own->decl, own_offset(g, own),
+                               vyre_build_u32(g->x.b, vyre_type_size(own->type)), tag);
     }
     list(g, at, 3);
     if (over_sync) {
         sync(g, at, true);
         order_free_draw(g, true);
+        list(g, at, 2);
     }
     if (own) {
         (void)settle(g, at, &before, UINT32_C(1) << (own - g->arrays));

@@ -1,7 +1,10 @@
 /* Programs built from C: numbering, printing, equality, hash, statistics, misuse. */
-#include "harness/test.h"
+#include <locale.h>
+
+#include "base/shortest.h"
+#include "harness/run.h"
+#include "io/digest.h"
 #include "ir/names.h"
-#include "vyre/ir.h"
 
 typedef struct sink {
     char text[8192];
@@ -254,6 +257,66 @@ TEST(expression_depth_is_bounded) {
     }
     CHECK_EQ(vyre_builder_status(b), VYRE_LIMIT);
     vyre_builder_destroy(b);
+}
+
+/* The host program may have set any locale: texts do not follow it. */
+TEST(numbers_are_printed_alike_in_every_locale) {
+    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8", "C"};
+    char a[] = "-1,5e+10",
+         b[] = "0\xd9\xab"
+               "25",
+         c[] = "17", d[] = "1.5", e[] = "inf";
+    char *const texts[] = {a, b, c, d, e};
+    static const char *const want[] = {"-1.5e+10", "0.25", "17", "1.5", "inf"};
+    for (uint32_t i = 0; i < 5; i++) {
+        vyre_shortest_point(texts[i]);
+        CHECK_STR(texts[i], want[i]);
+    }
+    for (uint32_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+        if (!setlocale(LC_ALL, locales[i])) {
+            continue;
+        }
+        vyre_builder *builder = NULL;
+        REQUIRE_OK(vyre_builder_create(NULL, "p", &builder), NULL);
+        vyre_decl o = vyre_build_memory(builder, VYRE_OUT, "o", VYRE_F32, VYRE_NONE);
+        vyre_build_store(builder, o, vyre_build_u32(builder, 0), vyre_build_f32(builder, 0.1f));
+        vyre_program *p = NULL;
+        REQUIRE_OK(vyre_builder_finish(builder, &p, NULL), NULL);
+        sink text = {0};
+        (void)vyre_program_print(p, collect, &text);
+        CHECK_HAS(text.text, "o[0] = 0.1;");
+        char value[VYRE_VALUE_TEXT];
+        vyre_value_format(VYRE_F64, &(double){2.5}, value);
+        CHECK_STR(value, "2.5");
+        CHECK_STR(vyre_fixed2(1.25).text, "1.25");
+        vyre_program_release(p);
+        vyre_builder_destroy(builder);
+    }
+}
+
+/* A function that nobody calls waits for nobody. */
+TEST(only_what_is_reached_waits_for_the_grid) {
+    static const struct {
+        const char *text;
+        bool waits;
+    } cases[] = {
+        {"program p workgroup(1) { out o : u32[4]; fn f() { grid_sync; } o[0] = 1; }", false},
+        {"program p workgroup(1) { out o : u32[4]; fn g() { grid_sync; } fn f() { g(); } o[0] = 1; "
+         "}",
+         false},
+        {"program p workgroup(1) { out o : u32[4]; fn g() { grid_sync; } fn f() { g(); } o[0] = 1; "
+         "f(); }",
+         true},
+        {"program p workgroup(1) { out o : u32[4]; fn f() { g(); } fn g() { all_reduce(o, sum); } "
+         "f(); }",
+         true},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vyre_program *p = run_parse(cases[i].text);
+        CHECK_EQ(vyre_contains_grid_sync(p), cases[i].waits);
+        CHECK_EQ(vyre_program_get(p)->stats.stmt_kinds >> VYRE_STMT_CALL & 1, i > 0);
+        vyre_program_release(p);
+    }
 }
 
 TEST(names_know_the_reserved_words) {

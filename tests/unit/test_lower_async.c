@@ -191,6 +191,14 @@ TEST(tags_of_the_source_stay_unique) {
         "  o[global_id.x] = a[0]; o[2 + global_id.x] = b[0] + u32(c[0]); }";
     expect(text, NULL, 0);
     CHECK(carried_private(text, "_pending") > 0);
+    const char *twice =
+        "program p workgroup(1) elements(2) { inout s : u32[64]; out o : u32[4]; private a : "
+        "u32[1];\n"
+        "  fn get() { async_load(s, a, global_id.x * 4, 4, \"t\"); async_wait(\"t\");\n"
+        "    o[global_id.x] += a[0]; }\n"
+        "  get(); get(); grid_sync; o[3 - global_id.x] = o[global_id.x]; }";
+    expect(twice, NULL, 0);
+    CHECK_EQ(carried_private(twice, "_pending"), 0); /* and the segments are valid */
     expect("program p workgroup(1) elements(2) { inout s : u32[64]; out o : u32[4];\n"
            "  private a : u32[1]; private b : u32[1];\n"
            "  fn get() { async_load(s, a, global_id.x * 4, 4, \"t\"); s[global_id.x] += 3;\n"
@@ -224,6 +232,11 @@ TEST(where_copies_may_be_pending) {
         "u32[1];\n"
         "  for (i in 0 .. 4) { async_load(s, a, global_id.x * 4, 4, \"t\"); s[global_id.x] += 10;\n"
         "    if (i < 2) { continue; } grid_sync; async_wait(\"t\"); o[global_id.x] += a[0]; } }",
+        /* no barrier between begin and wait, but a jump that ends the launch */
+        "program p workgroup(2) elements(4) { inout s : u32[64]; out o : u32[64]; private a : "
+        "u32[1];\n"
+        "  for (i in 0 .. 4) { async_load(s, a, global_id.x * 4, 4, \"t\"); s[global_id.x] += 10;\n"
+        "    if (i == 1) { continue; } async_wait(\"t\"); o[global_id.x] += a[0]; grid_sync; } }",
         /* more than the lane uses, the rest being a race without a result */
         "program p workgroup(2) elements(4) { inout s : u32[64]; out o : u32[64]; private a : "
         "u32[2];\n"

@@ -1,4 +1,5 @@
 /* Backends, devices by URI, buffers, and the fault decorator. */
+#include "base/clock.h"
 #include "harness/run.h"
 #include "vyre/backend.h"
 
@@ -7,6 +8,8 @@ typedef struct paper {
     vyre_backend backend;
     vyre_device_info info;
     bool is_absent;
+    uint64_t slow_ns; /* opening takes at least this long */
+    uint64_t took_ns; /* opening took so long */
     int opened, closed;
 } paper;
 
@@ -24,6 +27,10 @@ static vyre_status paper_open(const vyre_backend *backend, const char *path,
     if (p->is_absent) {
         return VYRE_NOT_FOUND;
     }
+    uint64_t begin = vyre_clock_now();
+    do {
+        p->took_ns = vyre_clock_now() - begin;
+    } while (p->took_ns < p->slow_ns);
     p->opened++;
     slots[slot_count] = (paper_device){p};
     *out = (vyre_backend_device *)&slots[slot_count++];
@@ -233,6 +240,23 @@ TEST(every_fact_counts) {
     }
 }
 
+/* Of devices that are alike, the one that opens faster. */
+TEST(the_time_to_open_decides_among_equals) {
+    paper slow = make_paper("a", 1), quick = make_paper("b", 1);
+    slow.slow_ns = 20000000;
+    vyre_registry *r = NULL;
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
+    REQUIRE_OK(vyre_registry_add(r, &slow.backend, NULL), NULL);
+    REQUIRE_OK(vyre_registry_add(r, &quick.backend, NULL), NULL);
+    REQUIRE_OK(vyre_device_open(r, "auto", NULL, &device, NULL), NULL);
+    if (quick.took_ns < slow.slow_ns / 2) { /* unless the machine stood still meanwhile */
+        CHECK_STR(vyre_device_describe(device)->backend, "b");
+    }
+    vyre_device_close(device);
+    vyre_registry_destroy(r);
+}
+
 TEST(without_another_device_auto_is_the_oracle) {
     vyre_registry *r = NULL;
     REQUIRE_OK(vyre_registry_create(NULL, &r), NULL);
@@ -360,6 +384,18 @@ TEST(fault_fails_the_call_it_was_asked_to) {
         vyre_buffer_destroy(b);
         vyre_device_close(device);
     }
+}
+
+TEST(the_second_opening_can_fail) {
+    vyre_device *device = run_open("fault://ref?op=open&n=2&mode=always", NULL);
+    vyre_buffer *b = NULL;
+    vyre_diag diag = {0};
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_NOT_FOUND, &diag);
+        CHECK(vyre_device_is_lost(device));
+        CHECK_STATUS(vyre_buffer_create(device, 4, &b, &diag), VYRE_DEVICE_LOST, &diag);
+    }
+    vyre_device_close(device);
 }
 
 TEST(memory_that_is_not_there_is_named) {

@@ -1,4 +1,6 @@
 /* vyre devices: which backends are there and what they can do. */
+#include <string.h>
+
 #include "cli.h"
 
 typedef struct devices_options {
@@ -14,7 +16,7 @@ static const char *level_name(vyre_level level) {
     return names[level];
 }
 
-static void write_json(vyre_json_writer *json, const vyre_device_info *info) {
+static void write_json(vyre_json_writer *json, const vyre_device_info *info, bool is_best) {
     const struct {
         const char *key;
         bool value;
@@ -23,16 +25,25 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info) {
                      {"float_atomics", info->has_float_atomics},
                      {"subgroups", info->has_subgroups},
                      {"async_copy", info->has_async_copy},
+                     {"f16", info->has_f16},
+                     {"bf16", info->has_bf16},
+                     {"tensor_cores", info->has_tensor_cores},
+                     {"indirect_launch", info->has_indirect_launch},
                      {"device_time", info->reports_device_time},
+                     {"hardware_counters", info->has_hardware_counters},
                      {"split", info->allows_split},
-                     {"oracle", info->is_oracle}};
+                     {"oracle", info->is_oracle},
+                     {"dummy", info->is_dummy},
+                     {"auto", is_best}};
     const struct {
         const char *key;
         uint64_t value;
-    } limits[] = {{"max_group_lanes", info->max_group_lanes},
+    } limits[] = {{"native_subgroup", info->native_subgroup},
+                  {"max_group_lanes", info->max_group_lanes},
                   {"max_workgroup_bytes", info->max_workgroup_bytes},
                   {"max_buffer_bytes", info->max_buffer_bytes},
                   {"memory_bytes", info->memory_bytes},
+                  {"memory_bandwidth", info->memory_bandwidth},
                   {"compute_units", info->compute_units}};
     vyre_json_key(json, "name");
     vyre_json_put_string(json, info->name);
@@ -50,17 +61,31 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info) {
     }
 }
 
-static void write_line(vyre_text *text, const char *backend, const vyre_device_info *info) {
+static void write_line(vyre_text *text, const char *backend, const vyre_device_info *info,
+                       bool is_best) {
     static const char *const barriers[] = {"split at grid barriers", "schedule on the device",
                                            "native grid barrier"};
-    vyre_text_printf(text, "%-10s %s%s%s, %s%s\n", backend, info->name, info->version[0] ? " " : "",
-                     info->version, barriers[info->level],
-                     info->is_oracle ? ", exact and slow" : "");
+    vyre_text_printf(text, "%-12s %s%s%s, %s%s%s%s\n", backend, info->name,
+                     info->version[0] ? " " : "", info->version, barriers[info->level],
+                     info->is_oracle ? ", exact and slow" : "",
+                     info->is_dummy ? ", computes nothing" : "", is_best ? " (auto)" : "");
+}
+
+/* What "auto" opens; all zero if there is nothing. */
+static vyre_device_info find_best(void) {
+    vyre_device_info info = {0};
+    vyre_device *device = NULL;
+    if (vyre_device_open(NULL, "auto", NULL, &device, NULL) == VYRE_OK) {
+        info = *vyre_device_describe(device);
+        vyre_device_close(device);
+    }
+    return info;
 }
 
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const devices_options *o = given;
     (void)arguments;
+    const vyre_device_info best = find_best();
     vyre_text text;
     vyre_json_writer json;
     vyre_text_init(&text, NULL);
@@ -77,6 +102,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         vyre_device *device = NULL;
         vyre_diag diag = {0};
         vyre_status status = vyre_device_open(NULL, name, NULL, &device, &diag);
+        bool is_best = strcmp(name, best.backend) == 0;
         if (o->json) {
             vyre_json_begin_object(&json);
             vyre_json_key(&json, "backend");
@@ -84,16 +110,16 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
             vyre_json_key(&json, "present");
             vyre_json_put_bool(&json, status == VYRE_OK);
             if (status == VYRE_OK) {
-                write_json(&json, vyre_device_describe(device));
+                write_json(&json, vyre_device_describe(device), is_best);
             } else {
                 vyre_json_key(&json, "message");
                 vyre_json_put_string(&json, diag.message);
             }
             vyre_json_end_object(&json);
         } else if (status == VYRE_OK) {
-            write_line(&text, name, vyre_device_describe(device));
+            write_line(&text, name, vyre_device_describe(device), is_best);
         } else {
-            vyre_text_printf(&text, "%-10s not there: %s\n", name, diag.message);
+            vyre_text_printf(&text, "%-12s not there: %s\n", name, diag.message);
         }
         vyre_device_close(device);
     }
@@ -109,7 +135,9 @@ const cli_command cli_devices_command = {
     .name = "devices",
     .arguments = "",
     .summary = "list the backends and what they can do",
-    .details = "The best one comes first; --backend auto takes it.",
+    .details =
+        "In order of rank. --backend auto opens each of them once and takes the best by what it "
+        "can do; it is marked.",
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(devices_options),
