@@ -52,7 +52,8 @@ VYRE_API uint32_t vyre_backend_count(const vyre_registry *registry);
 VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t index);
 
 /* Opens a device: "ref", "ref-split", "auto" or NULL for the best one present, "NAME://PATH" for a
- * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost".
+ * particular one, or decorated: "fault://INNER?op=launch&n=3&mode=once|always|lost". "ref" and
+ * "ref-split" can claim limits, in bytes: "ref-split://max_buffer=4096&memory=65536".
  * "auto" opens the first device of every backend once, and keeps the best: no dummy, no oracle if
  * it can be helped, then by what the device can do, how well it tells time, memory bandwidth, rank,
  * how fast it opened, name. A backend must outlive its devices. */

@@ -100,7 +100,8 @@ typedef struct vyre_dispatch_stats {
     uint64_t bytes_in, bytes_out;
     uint64_t carried_bytes;
     uint64_t segments, sync_points;
-    uint64_t steps; /* statements run, where the device counts them */
+    uint64_t carry_buffers; /* of what lanes and groups own; more than 1: one was too small */
+    uint64_t steps;         /* statements run, where the device counts them */
 } vyre_dispatch_stats;
 
 /* Nanoseconds; 0 in device, enqueue and wait: not known. */

@@ -4,7 +4,8 @@
  * Every segment is an ordinary, valid program without grid barriers. Its buffers have the names
  * they have in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
  *   _lane   u32, inout: private values, `_lanes` words for each slot, then a block for each
- *           workgroup with its workgroup memory
+ *           workgroup with its workgroup memory. If the words in one buffer are limited: the first
+ *           slots in _lane, the next in _lane2 and so on, workgroup memory in _group, _group2, ...
  *   _grid   u32, in: values that are the same for the whole grid, then a block for each workgroup
  *           with values that are the same for all its lanes
  *   _next   u32, inout: where such values are written for later segments
@@ -87,6 +88,16 @@ typedef struct vyre_carry {
     vyre_place place;
 } vyre_carry;
 
+/* A buffer of what lanes and workgroups own: slots of each lane, then words of each group. Slot s
+ * of lane l is its word (s - lane_first) * _lanes + l, word w of group g its word lane_words *
+ * _lanes + g * group_words + (w - group_first); all in 32 bits, since its size, lane_words * lanes
+ * + group_words * groups, must not be more than 2^32 - 1. */
+typedef struct vyre_carry_buffer {
+    const char *name; /* of the declaration, in segments that use it */
+    uint32_t lane_first, lane_words;
+    uint32_t group_first, group_words;
+} vyre_carry_buffer;
+
 /* What different lanes do across a barrier, one of them writing. */
 typedef struct vyre_conflict {
     vyre_decl decl;            /* of `source` */
@@ -128,8 +139,10 @@ typedef struct vyre_module_view {
     uint32_t step_count;
     const vyre_carry *carries;
     uint32_t carry_count;
-    uint32_t lane_words;        /* size of _lane: lane_words * lanes + group_words * groups */
-    uint32_t group_words;       /* workgroup memory of a group */
+    uint32_t lane_words;              /* slots of a lane, in all buffers together */
+    uint32_t group_words;             /* workgroup memory of a group, likewise */
+    const vyre_carry_buffer *buffers; /* each slot, each word is in one; none: nothing is owned */
+    uint32_t buffer_count;
     uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
     uint32_t group_value_words; /* values of a group */
     uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
@@ -150,13 +163,21 @@ VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
 /* True if the program, or a function that it can call, has a grid barrier; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);
 
+/* No device has memory for a thousand of its largest buffers. */
+enum { VYRE_CARRY_BUFFERS = 1024 };
+
 typedef struct vyre_split_options {
     vyre_split_scope scope;
     bool keep_barriers; /* remove and weaken none */
-    bool any_grid;      /* a module for every grid: `along_x` will be false */
+    /* Most slots of a lane, and words of workgroup memory of a group, in one buffer; 0: all. With
+     * one of them not 0, lanes and groups have buffers of their own. */
+    uint32_t lane_words, group_words;
+    bool any_grid; /* a module for every grid: `along_x` will be false */
 } vyre_split_options;
 
-/* Splits a valid program. A program without barriers of the scope gives one segment. */
+/* Splits a valid program. A program without barriers of the scope gives one segment. VYRE_LIMIT:
+ * more than VYRE_CARRY_BUFFERS buffers would be needed. The schedule and the carries do not depend
+ * on how words are spread over buffers. */
 VYRE_API vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                                 const vyre_allocator *allocator, vyre_module **out_module,
                                 vyre_diag *diag);

@@ -81,9 +81,12 @@ void vyre_explain_line(vyre_text *text, vyre_place place) {
 
 static bool is_added(const vyre_module *module, const char *name) {
     const vyre_module_names *names = &module->names;
-    return strcmp(name, names->lane) == 0 || strcmp(name, names->grid) == 0 ||
-           strcmp(name, names->next) == 0 || strcmp(name, names->turn) == 0 ||
-           strcmp(name, names->then) == 0;
+    bool owned = false;
+    for (uint32_t i = 0; i < module->view.buffer_count && !owned; i++) {
+        owned = strcmp(name, module->view.buffers[i].name) == 0;
+    }
+    return owned || strcmp(name, names->grid) == 0 || strcmp(name, names->next) == 0 ||
+           strcmp(name, names->turn) == 0 || strcmp(name, names->then) == 0;
 }
 
 uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
@@ -330,6 +333,18 @@ static void residents(vyre_text *text, const vyre_module_view *v) {
     }
 }
 
+/* Where words are, if not all in one buffer. */
+static void buffers(vyre_text *text, const vyre_module_view *v) {
+    for (uint32_t i = 0; i < v->buffer_count && v->buffer_count > 1; i++) {
+        const vyre_carry_buffer *b = &v->buffers[i];
+        uint32_t first = b->lane_words ? b->lane_first : b->group_first;
+        uint32_t words = b->lane_words ? b->lane_words : b->group_words;
+        vyre_text_printf(text, "    %-*s words %" PRIu32 " to %" PRIu32 " of each %s\n",
+                         NAME_COLUMN, b->name, first, first + words - 1,
+                         b->lane_words ? "lane" : "group");
+    }
+}
+
 void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     const vyre_module_view *v = &module->view;
     uint64_t reserved[3];
@@ -340,6 +355,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);
     vyre_text_puts(text, "\n");
+    buffers(text, v);
     for (uint32_t i = 0; i < v->step_count; i++) {
         if (v->steps[i].kind != VYRE_STEP_END || v->steps[i].sync) {
             boundary(text, module, i);

@@ -133,6 +133,16 @@ static void put_carry(vyre_json_writer *w, const vyre_carry *carry) {
     vyre_json_end_object(w);
 }
 
+static void put_buffer(vyre_json_writer *w, const vyre_carry_buffer *buffer) {
+    vyre_json_begin_object(w);
+    string(w, "name", buffer->name);
+    number(w, "lane_first", buffer->lane_first);
+    number(w, "lane_words", buffer->lane_words);
+    number(w, "group_first", buffer->group_first);
+    number(w, "group_words", buffer->group_words);
+    vyre_json_end_object(w);
+}
+
 static void put_segment(vyre_json_writer *w, const vyre_program *segment, vyre_text *buffer) {
     const vyre_program_view *p = vyre_program_get(segment);
     vyre_json_begin_object(w);
@@ -170,6 +180,12 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->carry_count; i++) {
         put_carry(w, &v->carries[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "buffers");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->buffer_count; i++) {
+        put_buffer(w, &v->buffers[i]);
     }
     vyre_json_end_array(w);
     vyre_json_key(w, "removed");

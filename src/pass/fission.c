@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "pass/chunks.h"
 #include "pass/inline.h"
 #include "pass/lower_async.h"
 #include "pass/module.h"
@@ -53,10 +54,10 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},     {names->grid, "grid"}, {names->lanes, "lanes"},
-                 {names->next, "next"},     {names->tick, "tick"}, {names->at, "at"},
-                 {names->rank, "rank"},     {names->turn, "turn"}, {names->then, "then"},
-                 {names->expect, "expect"}, {names->raw, "raw"}};
+    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->grid, "grid"},
+                 {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
+                 {names->at, "at"},       {names->rank, "rank"},          {names->turn, "turn"},
+                 {names->then, "then"},   {names->expect, "expect"},      {names->raw, "raw"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -256,8 +257,7 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     }
     bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_segment_maker *maker = NULL;
-    vyre_status status =
-        vyre_segment_maker_create(m->source, plan, &m->names, checks_turn, a, &maker, diag);
+    vyre_status status = vyre_segment_maker_create(m, plan, checks_turn, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
@@ -294,25 +294,25 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.kept = m->barriers.kept.data;
     m->view.kept_count = m->barriers.kept.count;
     m->view.along_x = m->barriers.along_x;
-    m->view.lane_words = plan->lane_words;
-    m->view.group_words = plan->group_words;
     m->view.grid_words = plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
     return status;
 }
 
-static vyre_status split_blocks(vyre_module *m, vyre_split_scope scope, vyre_diag *diag) {
+static vyre_status split_blocks(vyre_module *m, const vyre_split_options *options,
+                                vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
     const vyre_program_view *p = vyre_program_get(m->source);
     choose_names(p, &m->names);
     vyre_blocks blocks;
-    m->view.scope = scope;
-    vyre_status status = vyre_blocks_init(&blocks, p, scope, a);
+    m->view.scope = options->scope;
+    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, m->source, &blocks, a, diag);
         if (status == VYRE_OK) {
-            status = fill(m, &blocks, &plan, diag);
+            status = vyre_chunks_init(m, &plan, options, diag);
+            status = status == VYRE_OK ? fill(m, &blocks, &plan, diag) : status;
             vyre_carry_finish(&plan, a);
         }
         vyre_blocks_finish(&blocks, a);
@@ -367,7 +367,7 @@ vyre_status vyre_split(const vyre_program *program, const vyre_split_options *op
     atomic_init(&m->references, 1);
     vyre_status status = prepare(m, program, options, diag);
     if (status == VYRE_OK) {
-        status = split_blocks(m, options->scope, diag);
+        status = split_blocks(m, options, diag);
     }
     if (status != VYRE_OK) {
         vyre_module_release(m);

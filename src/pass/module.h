@@ -13,7 +13,8 @@
 enum { VYRE_MODULE_NAME = 24 };
 typedef struct vyre_module_names {
     char prefix[16]; /* of all of them, and of those that are numbered */
-    char lane[VYRE_MODULE_NAME], grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
+    char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
+    char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
     char turn[VYRE_MODULE_NAME], then[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
@@ -32,6 +33,8 @@ struct vyre_module {
     vyre_program **segments;
     vyre_step *steps;
     vyre_carry *carries;
+    vyre_carry_buffer *buffers;
+    char (*buffer_names)[VYRE_MODULE_NAME];
     vyre_barriers barriers;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */

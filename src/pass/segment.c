@@ -161,9 +161,8 @@ static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *ope
 
 static void mark_ended(maker *m) {
     if (remembers_ended(m)) {
-        vyre_expr index = vyre_segment_lane_index(m, u32(m, m->plan->ended_slot));
-        vyre_decl lane = vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane);
-        vyre_build_store(m->b, lane, index, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
+        vyre_segment_store_own(m, m->plan->ended_slot,
+                               u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
     }
 }
 
@@ -335,9 +334,7 @@ static void restore(maker *m) {
         check_turn(m);
     }
     if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
-        vyre_expr index = vyre_segment_lane_index(m, u32(m, m->plan->ended_slot));
-        vyre_expr ended = vyre_build_load(
-            m->b, vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane), index);
+        vyre_expr ended = vyre_segment_load_own(m, m->plan->ended_slot);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
         vyre_build_exit(m->b);
         vyre_build_end(m->b);
@@ -414,11 +411,12 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->lane = m->grid = m->next = m->turn = m->then = VYRE_NONE;
+    m->grid = m->next = m->turn = m->then = VYRE_NONE;
     m->lanes = m->tick = m->expect = m->rank = m->raw = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
+    memset(m->owned, 0xff, m->module->buffer_count * sizeof *m->owned);
     m->has_effect = false;
     vyre_status status = build(m, out_segment, diag);
     *out_flips = m->flips;
@@ -432,18 +430,19 @@ static uint32_t hidden_values(const maker *m) {
     return m->values - m->p->var_count;
 }
 
-vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_carry_plan *plan,
-                                      const vyre_module_names *names, bool checks_turn,
-                                      const vyre_allocator *a, vyre_segment_maker **out_maker,
+vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carry_plan *plan,
+                                      bool checks_turn, vyre_segment_maker **out_maker,
                                       vyre_diag *diag) {
+    const vyre_allocator *a = &module->allocator;
     maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
-    if (!m || vyre_rewriter_init(&m->rw, program, NULL, a) != VYRE_OK) {
+    if (!m || vyre_rewriter_init(&m->rw, module->source, NULL, a) != VYRE_OK) {
         vyre_free(a, m, 1, sizeof *m);
         return vyre_fail_memory(diag, "splitting");
     }
     m->plan = plan;
     m->p = plan->p;
-    m->names = names;
+    m->names = &module->names;
+    m->module = &module->view;
     m->checks_turn = checks_turn;
     m->values = vyre_entity_of_decl(plan, 0);
     m->rw.replace = replace;
@@ -451,7 +450,8 @@ vyre_status vyre_segment_maker_create(const vyre_program *program, const vyre_ca
     m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
     m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
     m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);
-    if (!m->loop_vars || !m->access || !m->bound) {
+    m->owned = vyre_alloc(a, m->module->buffer_count, sizeof *m->owned);
+    if (!m->loop_vars || !m->access || !m->bound || !m->owned) {
         vyre_segment_maker_destroy(m);
         return vyre_fail_memory(diag, "splitting");
     }
@@ -468,6 +468,7 @@ void vyre_segment_maker_destroy(vyre_segment_maker *m) {
     vyre_free(&a, m->loop_vars, hidden_values(m), sizeof *m->loop_vars);
     vyre_free(&a, m->access, m->p->decl_count, sizeof *m->access);
     vyre_free(&a, m->bound, m->values, sizeof *m->bound);
+    vyre_free(&a, m->owned, m->module->buffer_count, sizeof *m->owned);
     vyre_vec_free(&a, &m->used);
     vyre_rewriter_finish(&m->rw);
     vyre_free(&a, m, 1, sizeof *m);

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/mutant.h"
+#include "pass/chunks.h"
 
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
     if (*slot == VYRE_NONE) {
@@ -54,10 +56,35 @@ vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
     return one ? op2(m, VYRE_EXPR_ADD, lanes, id(m, VYRE_BUILTIN_LOCAL_ID, axis)) : lanes;
 }
 
-vyre_expr vyre_segment_lane_index(maker *m, vyre_expr slot) {
-    vyre_expr lanes =
-        vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
-    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lanes), vyre_segment_here(m));
+static vyre_expr lane_count(maker *m) {
+    return vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
+}
+
+/* Index of a lane's own word in a buffer, whose slots it counts from 0. */
+static vyre_expr lane_index(maker *m, vyre_expr slot) {
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lane_count(m)), vyre_segment_here(m));
+}
+
+static vyre_decl owned(maker *m, uint32_t buffer) {
+    return vyre_segment_carrier(m, &m->owned[buffer], VYRE_INOUT, m->module->buffers[buffer].name);
+}
+
+/* Index of a lane's own word in the buffer that has it. */
+static vyre_expr own_index(maker *m, uint32_t slot, uint32_t *out_buffer) {
+    *out_buffer = vyre_chunk_of(m->module, false, slot);
+    return lane_index(m, u32(m, slot - m->module->buffers[*out_buffer].lane_first));
+}
+
+vyre_expr vyre_segment_load_own(maker *m, uint32_t slot) {
+    uint32_t buffer;
+    vyre_expr index = own_index(m, slot, &buffer);
+    return vyre_build_load(m->b, owned(m, buffer), index);
+}
+
+void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value) {
+    uint32_t buffer;
+    vyre_expr index = own_index(m, slot, &buffer);
+    vyre_build_store(m->b, owned(m, buffer), index, value);
 }
 
 static vyre_expr group_number(maker *m) {
@@ -74,14 +101,14 @@ static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word
     return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
 }
 
-/* Index in _lane of a word of the group's workgroup memory. */
-static vyre_expr group_index(maker *m, vyre_expr word) {
-    vyre_expr lanes =
-        vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
-    vyre_expr base =
-        op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, lanes, u32(m, m->plan->lane_words)),
-            op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_words)));
-    return op2(m, VYRE_EXPR_ADD, base, word);
+/* Index in a buffer of a word of the group's workgroup memory. */
+static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_expr word) {
+    vyre_expr block = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, in->group_words));
+    if (in->lane_words > 0) {
+        vyre_expr slots = op2(m, VYRE_EXPR_MUL, lane_count(m), u32(m, in->lane_words));
+        block = op2(m, VYRE_EXPR_ADD, slots, block);
+    }
+    return op2(m, VYRE_EXPR_ADD, block, word);
 }
 
 /* A value as one or two words, and back. */
@@ -135,9 +162,7 @@ static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
         return vyre_build_load(m->b, vyre_segment_carrier(m, &m->grid, VYRE_IN, m->names->grid),
                                shared_index(m, entity, word));
     }
-    vyre_expr index = vyre_segment_lane_index(m, u32(m, entity->slot + word));
-    return vyre_build_load(m->b, vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane),
-                           index);
+    return vyre_segment_load_own(m, entity->slot + word);
 }
 
 void vyre_segment_restore_value(maker *m, uint32_t e) {
@@ -162,9 +187,7 @@ void vyre_segment_store_value(maker *m, uint32_t e) {
             vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next);
             vyre_build_store(m->b, next, shared_index(m, entity, word), value);
         } else {
-            vyre_expr index = vyre_segment_lane_index(m, u32(m, entity->slot + word));
-            vyre_decl lane = vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane);
-            vyre_build_store(m->b, lane, index, value);
+            vyre_segment_store_own(m, entity->slot + word, value);
         }
         m->has_effect = true;
     }
@@ -191,43 +214,104 @@ static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const
 }
 
 /* Arrays: a loop over elements. Private ones by each lane; workgroup memory by the living lanes of
- * the group together. */
+ * the group together. Where an array lies in several buffers, there is a loop for each run of
+ * elements whose words do not change the buffer. */
+
+typedef struct array {
+    vyre_decl decl;
+    const vyre_entity *entity;
+    uint32_t per; /* words of an element */
+    bool by_group, restore;
+    vyre_expr from, step; /* the lane's share */
+} array;
+
+/* How many elements from `first` on have, each word for itself, one buffer. */
+static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint32_t buffers[2]) {
+    uint32_t length = x->entity->count - first;
+    for (uint32_t w = 0; w < x->per; w++) {
+        uint32_t word = x->entity->slot + first * x->per + w;
+        buffers[w] = vyre_chunk_of(m->module, x->by_group, word);
+        uint32_t left = vyre_chunk_end(m->module, x->by_group, buffers[w]) - word;
+        uint32_t whole = (uint32_t)vyre_ceil_div(left, x->per);
+        length = VYRE_MUTANT(chunk_first_word, whole < length, w == 0 && whole < length) ? whole
+                                                                                         : length;
+    }
+    return length;
+}
+
+static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl carriers[2],
+                         const vyre_expr words[2], const char *tag) {
+    vyre_type type = (vyre_type)x->entity->type;
+    bool raw = VYRE_MUTANT(segment_never_raw, x->entity->raw, false);
+    if (raw && x->restore) {
+        store_raw(m, x->decl, at, vyre_build_load(m->b, carriers[0], words[0]), tag);
+        return;
+    }
+    if (raw) {
+        vyre_build_store(m->b, carriers[0], words[0], load_raw(m, x->decl, at, tag));
+        m->has_effect = true;
+        return;
+    }
+    if (x->restore) {
+        vyre_expr low = vyre_build_load(m->b, carriers[0], words[0]);
+        vyre_expr high = x->per == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
+        vyre_build_store(m->b, m->rw.decls[x->decl], at, decode(m, type, low, high));
+        return;
+    }
+    vyre_expr value = vyre_build_load(m->b, m->rw.decls[x->decl], at);
+    for (uint32_t w = 0; w < x->per; w++) {
+        vyre_build_store(m->b, carriers[w], words[w], encode(m, type, value, w));
+    }
+    m->has_effect = true;
+}
+
+/* The elements [first, end), whose words lie in the buffers. */
+static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
+                     const uint32_t buffers[2]) {
+    char name[64];
+    vyre_decl carriers[2] = {VYRE_NONE, VYRE_NONE};
+    vyre_expr words[2] = {VYRE_NONE, VYRE_NONE};
+    for (uint32_t w = 0; w < x->per; w++) {
+        carriers[w] = owned(m, buffers[w]);
+    }
+    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, x->restore ? "restore" : "save",
+                   (unsigned long)x->decl);
+    if (!x->by_group) {
+        (void)vyre_segment_here(m); /* bind it outside the loop */
+    }
+    vyre_expr from = !x->by_group ? u32(m, first)
+                     : VYRE_MUTANT(chunk_group_begin, first, 0) > 0
+                         ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
+                         : x->from;
+    vyre_var i = vyre_build_for(m->b, name, from, u32(m, end), x->step);
+    vyre_expr at = vyre_build_var(m->b, i);
+    vyre_expr behind = first > 0 ? op2(m, VYRE_EXPR_SUB, at, u32(m, first)) : at;
+    for (uint32_t w = 0; w < x->per; w++) {
+        const vyre_carry_buffer *in = &m->module->buffers[buffers[w]];
+        uint32_t base =
+            x->entity->slot + first * x->per + w - (x->by_group ? in->group_first : in->lane_first);
+        vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, behind, u32(m, x->per)),
+                             u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w)));
+        words[w] = x->by_group ? group_index(m, in, word) : lane_index(m, word);
+    }
+    copy_element(m, x, at, carriers, words, name);
+    vyre_build_end(m->b);
+}
 
 static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre_expr step) {
     const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
-    bool is_private = entity->kind == VYRE_CARRY_PRIVATE;
-    uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
-    vyre_decl carrier = vyre_segment_carrier(m, &m->lane, VYRE_INOUT, m->names->lane);
-    char name[64];
-    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, restore ? "restore" : "save",
-                   (unsigned long)d);
-    (void)vyre_segment_here(m); /* bind it outside the loop */
-    vyre_var i = vyre_build_for(m->b, name, from, u32(m, entity->count), step);
-    vyre_expr at = vyre_build_var(m->b, i);
-    vyre_expr words[2] = {VYRE_NONE, VYRE_NONE};
-    for (uint32_t w = 0; w < per; w++) {
-        vyre_expr word =
-            op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, at, u32(m, per)), u32(m, entity->slot + w));
-        words[w] = is_private ? vyre_segment_lane_index(m, word) : group_index(m, word);
+    array x = {.decl = d,
+               .entity = entity,
+               .per = vyre_type_size((vyre_type)entity->type) / 4,
+               .by_group = entity->kind == VYRE_CARRY_WORKGROUP,
+               .restore = restore,
+               .from = from,
+               .step = step};
+    for (uint32_t first = 0, length; first < entity->count; first += length) {
+        uint32_t buffers[2];
+        length = run_length(m, &x, first, buffers);
+        copy_run(m, &x, first, first + length, buffers);
     }
-    bool raw = VYRE_MUTANT(segment_never_raw, entity->raw, false);
-    if (raw && restore) {
-        store_raw(m, d, at, vyre_build_load(m->b, carrier, words[0]), name);
-    } else if (raw) {
-        vyre_build_store(m->b, carrier, words[0], load_raw(m, d, at, name));
-        m->has_effect = true;
-    } else if (restore) {
-        vyre_expr low = vyre_build_load(m->b, carrier, words[0]);
-        vyre_expr high = per == 2 ? vyre_build_load(m->b, carrier, words[1]) : VYRE_NONE;
-        vyre_build_store(m->b, m->rw.decls[d], at, decode(m, (vyre_type)entity->type, low, high));
-    } else {
-        vyre_expr value = vyre_build_load(m->b, m->rw.decls[d], at);
-        for (uint32_t w = 0; w < per; w++) {
-            vyre_build_store(m->b, carrier, words[w], encode(m, (vyre_type)entity->type, value, w));
-        }
-        m->has_effect = true;
-    }
-    vyre_build_end(m->b);
 }
 
 /* First element and stride for a lane's share of workgroup memory. Where lanes may have ended, the
@@ -263,7 +347,7 @@ void vyre_segment_move_arrays(maker *m, bool restore) {
         }
         vyre_decl d = i->entity - m->values;
         if (entity_of(m, i)->kind == VYRE_CARRY_PRIVATE) {
-            copy_array(m, d, restore, u32(m, 0), VYRE_NONE);
+            copy_array(m, d, restore, VYRE_NONE, VYRE_NONE);
             continue;
         }
         if (!shared) {

@@ -10,6 +10,7 @@ struct vyre_segment_maker {
     const vyre_carry_plan *plan;
     const vyre_program_view *p;
     const vyre_module_names *names;
+    const vyre_module_view *module; /* its buffers */
     uint32_t values; /* entities that are values: variables and hidden ones of loops */
     bool checks_turn;
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
@@ -22,7 +23,8 @@ struct vyre_segment_maker {
     uint8_t *access;          /* per declaration: bits of READ, WRITE */
     VYRE_VEC(vyre_decl) used; /* declarations with access */
     bool *bound;              /* per value: its binding is in the block */
-    vyre_decl lane, grid, next, turn, then, lanes, tick, expect, rank, raw;
+    vyre_decl grid, next, turn, then, lanes, tick, expect, rank, raw;
+    vyre_decl *owned; /* per buffer of what lanes and groups own */
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */
     bool has_effect;
@@ -70,8 +72,9 @@ vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const 
 vyre_expr vyre_segment_here(maker *m);
 /* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
 vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis);
-/* Index of a lane's own word in _lane; `slot` may be any expression. */
-vyre_expr vyre_segment_lane_index(maker *m, vyre_expr slot);
+/* A lane's own word. */
+vyre_expr vyre_segment_load_own(maker *m, uint32_t slot);
+void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value);
 /* Binds the entity's variable to the value, or assigns it. */
 void vyre_segment_give(maker *m, uint32_t e, vyre_expr value);
 void vyre_segment_restore_value(maker *m, uint32_t e);

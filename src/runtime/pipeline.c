@@ -295,11 +295,10 @@ vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const
 void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3]) {
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
-    const vyre_schedule *schedule = &p->variants[variant_for(p, grid)].schedule;
-    const vyre_module_view *m = p->is_split ? vyre_module_get(schedule->module) : NULL;
-    if (VYRE_MUTANT(split_counted_whole, m && m->segment_count > 1, m != NULL)) {
+    const vyre_schedule *s = &p->variants[variant_for(p, grid)].schedule;
+    if (p->is_split && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
-        vyre_count(set, VYRE_COUNT_grid_sync_segments, m->segment_count);
-        vyre_count(set, VYRE_COUNT_grid_sync_points, m->sync_points);
+        vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);
+        vyre_count(set, VYRE_COUNT_grid_sync_points, s->sync_points);
     }
 }

@@ -4,38 +4,51 @@
 
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "pass/module.h"
 #include "runtime/call.h"
+#include "runtime/carry_size.h"
 
-typedef unsigned long long ull;
-
-/* What a declaration of a segment stands for: a declaration of the source, or one of these. */
+/* What a declaration of a segment stands for: a declaration of the source, or one of these; from
+ * FROM_OWN on, the buffers of what lanes and groups own. */
 enum {
-    FROM_LANE = VYRE_LIMIT_DECLS,
-    FROM_GRID,
+    FROM_GRID = VYRE_LIMIT_DECLS,
     FROM_NEXT,
     FROM_TURN,
     FROM_THEN,
     FROM_LANES,
     FROM_TICK,
-    FROM_EXPECT
+    FROM_EXPECT,
+    FROM_OWN
+};
+
+struct vyre_own_memory {
+    vyre_memory memory;
+    uint64_t bytes;
 };
 
 /* Passes keep the source's declarations in place and add theirs behind. */
 static uint32_t origin_of(const vyre_module *module, uint32_t source_decls, const char *name) {
     const vyre_module_names *names = vyre_module_names_of(module);
-    const char *const added[] = {names->lane, names->grid,  names->next, names->turn,
-                                 names->then, names->lanes, names->tick, names->expect};
+    const vyre_module_view *m = vyre_module_get(module);
+    const char *const added[] = {names->grid,  names->next, names->turn,  names->then,
+                                 names->lanes, names->tick, names->expect};
+    vyre_decl decl = vyre_program_find_decl(m->source, name);
+    if (decl != VYRE_NONE) {
+        return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no own memory */
+    }
     for (uint32_t i = 0; i < sizeof added / sizeof added[0]; i++) {
         if (strcmp(name, added[i]) == 0) {
-            return FROM_LANE + i;
+            return FROM_GRID + i;
         }
     }
-    vyre_decl decl = vyre_program_find_decl(vyre_module_get(module)->source, name);
-    return decl < source_decls ? decl : VYRE_NONE; /* what passes added has no memory of its own */
+    for (uint32_t i = 0; i < m->buffer_count; i++) {
+        if (strcmp(name, m->buffers[i].name) == 0) {
+            return FROM_OWN + i;
+        }
+    }
+    return VYRE_NONE;
 }
 
 /* The part that changes from launch to launch, if the declaration is one. */
@@ -120,31 +133,8 @@ static bool allocate_tables(vyre_schedule *s) {
     s->bindings = vyre_alloc_zeroed(a, m->segment_count, sizeof *s->bindings);
     s->went_away = vyre_alloc_zeroed(a, m->step_count, sizeof *s->went_away);
     s->visits = vyre_alloc_zeroed(a, m->step_count, sizeof *s->visits);
-    return s->segments && s->bindings && s->went_away && s->visits;
-}
-
-vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               const vyre_split_options *options, vyre_trace *trace,
-                               vyre_diag *diag) {
-    *s = (vyre_schedule){.device = device};
-    vyre_status status = vyre_split(program, options, &device->allocator, &s->module, diag);
-    if (status != VYRE_OK) {
-        return status;
-    }
-    uint32_t count = vyre_module_get(s->module)->segment_count;
-    if (!allocate_tables(s)) {
-        status = vyre_fail_memory(diag, "the segments of a program");
-    }
-    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = bind_segment(s, i, vyre_program_get(program)->decl_count, diag);
-    }
-    if (status == VYRE_OK) {
-        status = compile(s, trace, diag);
-    }
-    if (status != VYRE_OK) {
-        vyre_schedule_finish(s);
-    }
-    return status;
+    s->own = vyre_alloc_zeroed(a, m->buffer_count, sizeof *s->own);
+    return s->segments && s->bindings && s->went_away && s->visits && s->own;
 }
 
 static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
@@ -153,7 +143,8 @@ static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
     }
 }
 
-void vyre_schedule_finish(vyre_schedule *s) {
+/* The module, its kernels and tables, and the memory of its buffers. */
+static void drop_code(vyre_schedule *s) {
     const vyre_allocator *a = &s->device->allocator;
     const vyre_module_view *m = vyre_module_get(s->module);
     for (uint32_t i = 0; s->segments && s->bindings && i < m->segment_count; i++) {
@@ -165,15 +156,53 @@ void vyre_schedule_finish(vyre_schedule *s) {
         vyre_free(a, s->bindings[i].values, segment->decl_count, sizeof *s->bindings->values);
     }
     destroy(s->device, s->whole);
+    for (uint32_t i = 0; s->own && i < m->buffer_count; i++) {
+        vyre_device_free(s->device, s->own[i].memory);
+    }
     vyre_free(a, s->segments, m->segment_count, sizeof *s->segments);
     vyre_free(a, s->bindings, m->segment_count, sizeof *s->bindings);
     vyre_free(a, s->went_away, m->step_count, sizeof *s->went_away);
     vyre_free(a, s->visits, m->step_count, sizeof *s->visits);
+    vyre_free(a, s->own, m->buffer_count, sizeof *s->own);
+    vyre_module_release(s->module);
+    s->module = NULL;
+}
+
+/* Splits and compiles in the way that s->how says; all but device, program and how is zero. */
+static vyre_status make_code(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
+    vyre_status status = vyre_split(s->program, &s->how, &s->device->allocator, &s->module, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    s->segment_count = vyre_module_get(s->module)->segment_count;
+    s->sync_points = vyre_module_get(s->module)->sync_points;
+    if (!allocate_tables(s)) {
+        status = vyre_fail_memory(diag, "the segments of a program");
+    }
+    for (uint32_t i = 0; i < s->segment_count && status == VYRE_OK; i++) {
+        status = bind_segment(s, i, vyre_program_get(s->program)->decl_count, diag);
+    }
+    if (status == VYRE_OK) {
+        status = compile(s, trace, diag);
+    }
+    if (status != VYRE_OK) {
+        drop_code(s);
+    }
+    return status;
+}
+
+vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
+                               const vyre_split_options *options, vyre_trace *trace,
+                               vyre_diag *diag) {
+    *s = (vyre_schedule){.device = device, .program = program, .how = *options};
+    return make_code(s, trace, diag);
+}
+
+void vyre_schedule_finish(vyre_schedule *s) {
+    drop_code(s);
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
         vyre_device_free(s->device, s->carry[i]);
     }
-    vyre_module_release(s->module);
-    s->module = NULL;
 }
 
 uint64_t vyre_schedule_groups(const uint32_t grid[3]) {
@@ -185,57 +214,75 @@ uint64_t vyre_schedule_lanes(const vyre_schedule *s, const uint32_t grid[3]) {
     return vyre_schedule_groups(grid) * group[0] * group[1] * group[2];
 }
 
-/* each * count + fixed words; false if they can't be indexed. */
-static bool words_of(uint64_t each, uint64_t count, uint64_t fixed, uint64_t *out_words) {
-    uint64_t product;
-    return vyre_mul_u64(each, count, &product) && vyre_add_u64(product, fixed, out_words) &&
-           *out_words <= UINT32_MAX;
+/* Other buffers for the same state: the program is split anew. */
+static vyre_status spread(vyre_schedule *s, const vyre_split_options *how, vyre_trace *trace,
+                          vyre_diag *diag) {
+    vyre_schedule fresh = {.device = s->device, .program = s->program, .how = *how};
+    vyre_status status = make_code(&fresh, trace, diag);
+    if (status == VYRE_OK) {
+        drop_code(s);
+        memcpy(fresh.carry, s->carry, sizeof fresh.carry);
+        memcpy(fresh.carry_bytes, s->carry_bytes, sizeof fresh.carry_bytes);
+        fresh.is_used = s->is_used;
+        *s = fresh;
+        vyre_count(&s->device->counters, VYRE_COUNT_compiles, 1);
+    }
+    return status;
 }
 
-static bool carry_words(const vyre_module_view *m, uint64_t lanes, uint64_t groups,
-                        uint64_t *out_words) {
-    uint64_t lane_words;
-    out_words[VYRE_SCHEDULE_TURN] = out_words[VYRE_SCHEDULE_THEN] = m->control_words;
-    return lanes <= UINT32_MAX && words_of(m->lane_words, lanes, 0, &lane_words) &&
-           words_of(m->group_words, groups, lane_words, &out_words[VYRE_SCHEDULE_LANE]) &&
-           words_of(m->group_value_words, groups, m->grid_words, &out_words[VYRE_SCHEDULE_GRID]) &&
-           words_of(0, 0, out_words[VYRE_SCHEDULE_GRID], &out_words[VYRE_SCHEDULE_NEXT]);
+/* Memory of so many bytes; what is there is kept if it has as many. */
+static vyre_status resize(const vyre_call *call, uint64_t bytes, vyre_memory *memory,
+                          uint64_t *size, vyre_diag *diag) {
+    if (*memory && VYRE_MUTANT(carry_size_kept, *size == bytes, true)) {
+        return VYRE_OK;
+    }
+    vyre_device_free(call->device, *memory);
+    *memory = 0;
+    *size = bytes;
+    return vyre_call_new_memory(call, bytes, memory, diag);
 }
 
 vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre_trace *trace,
                                   vyre_diag *diag) {
-    const vyre_module_view *m = vyre_module_get(s->module);
-    uint64_t groups = vyre_schedule_groups(grid), lanes = vyre_schedule_lanes(s, grid);
-    uint64_t words[VYRE_SCHEDULE_CARRIES];
-    if (!carry_words(m, lanes, groups, words)) {
-        return vyre_fail(diag, VYRE_LIMIT, "use fewer lanes, each doing more",
-                         "%llu lanes with %u words each that are alive across grid barriers, and "
-                         "%llu groups with %u words each, are more than can be carried",
-                         (ull)lanes, m->lane_words, (ull)groups, m->group_words);
+    vyre_carry_need need = {.module = vyre_module_get(s->module),
+                            .info = &s->device->info,
+                            .lanes = vyre_schedule_lanes(s, grid),
+                            .groups = vyre_schedule_groups(grid)};
+    vyre_split_options how = s->how;
+    bool fits;
+    vyre_status status = vyre_carry_check(&need, &how, &fits, diag);
+    if (status == VYRE_OK && !fits) {
+        status = spread(s, &how, trace, diag);
+        need.module = vyre_module_get(s->module);
     }
-    for (int i = 0; i < VYRE_SCHEDULE_CARRIES; i++) {
-        if (s->carry[i] && VYRE_MUTANT(carry_size_kept, s->carry_bytes[i] == words[i] * 4, true)) {
-            continue;
-        }
-        vyre_device_free(s->device, s->carry[i]);
-        s->carry[i] = 0;
-        s->carry_bytes[i] = words[i] * 4;
-        vyre_call call = {.device = s->device,
-                          .trace = trace,
-                          .name = "values that are alive across grid barriers"};
-        vyre_status status = vyre_call_new_memory(&call, s->carry_bytes[i], &s->carry[i], diag);
-        if (status != VYRE_OK) {
-            return status;
-        }
+    if (status != VYRE_OK) {
+        return status;
     }
-    return VYRE_OK;
+    vyre_call call = {
+        .device = s->device, .trace = trace, .name = "values that are alive across grid barriers"};
+    for (uint32_t i = 0; i < need.module->buffer_count && status == VYRE_OK; i++) {
+        uint64_t bytes = vyre_carry_own_bytes(&need, &need.module->buffers[i]);
+        status = resize(&call, bytes, &s->own[i].memory, &s->own[i].bytes, diag);
+    }
+    for (int i = 0; i < VYRE_SCHEDULE_CARRIES && status == VYRE_OK; i++) {
+        bool decides = i == VYRE_SCHEDULE_TURN || i == VYRE_SCHEDULE_THEN;
+        uint64_t bytes =
+            decides ? 4 * (uint64_t)need.module->control_words : vyre_carry_shared_bytes(&need);
+        status = resize(&call, bytes, &s->carry[i], &s->carry_bytes[i], diag);
+    }
+    return status == VYRE_OUT_OF_MEMORY ? vyre_carry_fail_memory(&need, diag) : status;
 }
 
 vyre_status vyre_schedule_zero(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
     bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
+    vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
+    uint32_t buffers = vyre_module_get(s->module)->buffer_count;
+    uint32_t zeroed = VYRE_MUTANT(carry_first_zeroed, buffers, buffers > 0);
+    for (uint32_t i = 0; i < zeroed && dirty && status == VYRE_OK; i++) {
+        status = vyre_call_zero(&call, s->own[i].memory, 0, s->own[i].bytes, diag);
+    }
     for (int i = 0; i < VYRE_SCHEDULE_CARRIES && dirty && status == VYRE_OK; i++) {
-        vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
         status =
             s->carry[i] ? vyre_call_zero(&call, s->carry[i], 0, s->carry_bytes[i], diag) : VYRE_OK;
     }
@@ -254,7 +301,6 @@ static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, u
     for (uint32_t d = 0; d < s->segments[number].decl_count; d++) {
         uint32_t origin = s->segments[number].origin[d];
         switch (origin) {
-        case FROM_LANE: bind_carry(s, segment, d, VYRE_SCHEDULE_LANE); break;
         case FROM_GRID:
         case FROM_NEXT: bind_carry(s, segment, d, VYRE_SCHEDULE_GRID); break; /* of one size */
         case FROM_TURN:
@@ -264,6 +310,11 @@ static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, u
         case FROM_EXPECT:
         case VYRE_NONE: break; /* set by each launch; a helper in workgroup or private memory */
         default:
+            if (origin >= FROM_OWN) {
+                segment->memory[d] = s->own[origin - FROM_OWN].memory;
+                segment->counts[d] = (uint32_t)(s->own[origin - FROM_OWN].bytes / 4);
+                break;
+            }
             segment->memory[d] = source->memory[origin];
             segment->counts[d] = source->counts[origin];
             segment->values[d] = source->values[origin];

@@ -5,9 +5,8 @@
 #include "runtime/device.h"
 #include "vyre/split.h"
 
-/* What lanes own, the two places of what they share, and those of decisions, which change roles. */
+/* The two places of what lanes share, and those of decisions, which change roles. */
 enum {
-    VYRE_SCHEDULE_LANE,
     VYRE_SCHEDULE_GRID,
     VYRE_SCHEDULE_NEXT,
     VYRE_SCHEDULE_TURN,
@@ -23,12 +22,16 @@ struct vyre_compiled_segment {
 
 typedef struct vyre_schedule {
     vyre_device *device;
+    const vyre_program *program;
+    uint32_t segment_count, sync_points; /* of each module that the program gives */
+    vyre_split_options how;              /* the module was split */
     vyre_module *module;
     vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
     struct vyre_compiled_segment *segments;
     vyre_segment_binding *bindings; /* of each segment */
     bool *went_away;                /* per step: a branch last went to `otherwise` in this pass */
     uint64_t *visits;               /* per step, in this pass; where the device counts them */
+    struct vyre_own_memory *own;    /* what lanes and groups own: per buffer of the module */
     vyre_memory carry[VYRE_SCHEDULE_CARRIES]; /* carried state; kept for the next pass */
     uint64_t carry_bytes[VYRE_SCHEDULE_CARRIES];
     bool is_used; /* the carried state is not zero */
@@ -43,13 +46,17 @@ typedef struct vyre_pass {
     uint32_t ahead;             /* as in vyre_dispatch_options */
 } vyre_pass;
 
-/* Splits and compiles. On failure nothing is to be finished. trace may be NULL. */
+/* Splits and compiles. The program must outlive the schedule. On failure nothing is to be finished.
+ * trace may be NULL. */
 vyre_status vyre_schedule_init(vyre_schedule *schedule, vyre_device *device,
                                const vyre_program *program, const vyre_split_options *options,
                                vyre_trace *trace, vyre_diag *diag);
 void vyre_schedule_finish(vyre_schedule *schedule);
 
-/* Makes room for the carried state of a grid; passes with other grids need another call. */
+/* Makes room for the carried state of a grid; passes with other grids need another call. Where the
+ * state does not fit into the buffers of the module, the program is split and compiled anew, with
+ * more buffers; these serve smaller grids too. On failure the schedule stays as it was, or has less
+ * room. */
 vyre_status vyre_schedule_prepare(vyre_schedule *schedule, const uint32_t grid[3],
                                   vyre_trace *trace, vyre_diag *diag);
 /* The carried state of a new pass: all zeros. */

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/mutant.h"
 #include "runtime/call.h"
+#include "runtime/carry_size.h"
 #include "runtime/schedule.h"
 #include "runtime/trace.h"
 #include "runtime/walk.h"
@@ -70,10 +71,7 @@ static uint64_t alive(const run *r, uint32_t step) {
     uint32_t count = vyre_module_live(r->s->module, step, &list);
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const vyre_carry *carry = &r->m->carries[list[i]];
-        bool per_group = carry->kind == VYRE_CARRY_WORKGROUP || carry->kind == VYRE_CARRY_GROUP;
-        uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : per_group ? r->groups : r->lanes;
-        bytes += carry->kind == VYRE_CARRY_RECOMPUTED ? 0 : 4 * (uint64_t)carry->words * copies;
+        bytes += vyre_carry_bytes(&r->m->carries[list[i]], r->lanes, r->groups);
     }
     return bytes;
 }
@@ -91,6 +89,7 @@ static void count_step(const run *r, uint32_t number, uint64_t times, tally *to)
 static void report(const run *r, const tally *done) {
     vyre_dispatch_stats *stats = r->pass->stats;
     stats->segments = r->m->segment_count;
+    stats->carry_buffers = r->m->buffer_count;
     stats->launches += done->launches;
     stats->skipped_launches += done->empty + VYRE_MUTANT(ahead_waste_hidden, r->wasted, 0);
     stats->carried_bytes += done->carried_bytes;

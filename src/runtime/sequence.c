@@ -38,6 +38,7 @@ static vyre_status add_report(sum *s, const vyre_dispatch_report *one, vyre_diag
     add(s, &stats->carried_bytes, one->stats.carried_bytes);
     add(s, &stats->segments, one->stats.segments);
     add(s, &stats->sync_points, one->stats.sync_points);
+    add(s, &stats->carry_buffers, one->stats.carry_buffers);
     add(s, &stats->steps, one->stats.steps);
     add(s, &times->alloc, one->times.alloc);
     add(s, &times->run, one->times.run);

@@ -78,8 +78,17 @@ vyre_status vyre_support_geometry(const vyre_device_info *info, const vyre_bindi
                              info -> backend);
         }
     }
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, most = info->max_buffer_bytes;
     for (vyre_decl i = 0; i < view->decl_count; i++) {
+        if (most && vyre_role_is_buffer((vyre_role)view->decls[i].role) &&
+            vyre_binding_bytes(binding, i) > most) {
+            return vyre_fail_at(diag, VYRE_LIMIT, "", vyre_program_decl_place(binding->program, i),
+                                "use a smaller problem or another device",
+                                "%s needs %llu bytes, and a buffer of %s has at most %llu",
+                                view->decls[i].name,
+                                (unsigned long long)vyre_binding_bytes(binding, i), info->backend,
+                                (unsigned long long)most);
+        }
         if (view->decls[i].role == VYRE_WORKGROUP &&
             !vyre_add_u64(bytes, vyre_binding_bytes(binding, i), &bytes)) {
             bytes = UINT64_MAX;

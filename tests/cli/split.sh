@@ -52,6 +52,16 @@ PYTHON
     done
 done
 
+# Carried words in several buffers; arrays lie across their borders.
+for option in "" --explain; do
+    stored=$golden/kinds.words${option:+-explain}
+    expect_exit 0 "$VYRE" split "$golden/kinds.vy" --lane-words 2 ${option:+"$option"}
+    [[ ${1:-} != --update ]] || cp out "$stored"
+    expect_same out "$stored"
+done
+expect_exit 0 "$VYRE" split "$golden/kinds.vy" --lane-words 2 -o words
+expect_exit 0 "$VYRE" check words/*.vy
+
 # At workgroup scope.
 for format in split: explain:--explain; do
     stored=$golden/group/$(basename "${format%%:*}") option=${format#*:}

@@ -18,7 +18,7 @@
 
 /* Of this many programs one is looked at for races, and one for the text of its segments: both cost
  * as much as all else. */
-enum { RACE_SAMPLE = 16, TEXT_SAMPLE = 8, STALE = 0xa5 };
+enum { RACE_SAMPLE = 16, TEXT_SAMPLE = 8, TIGHT_SAMPLE = 2, STALE = 0xa5 };
 
 const char *differ_way_name(differ_way way) {
 #define X(NAME, text, path, keep, ahead) text,
@@ -76,6 +76,7 @@ void differ_draw(differ *d, uint64_t seed) {
     d->draw = (uint32_t)(drawn & 0xff);
     d->races = (drawn >> 8) % RACE_SAMPLE == 0;
     d->thorough = (drawn >> 32) % TEXT_SAMPLE == 0;
+    d->tight = (drawn >> 40) % TIGHT_SAMPLE == 0;
 }
 
 static differ_result fail(differ *d, differ_result result, const char *what,
@@ -318,6 +319,10 @@ static differ_result run(differ *d, vyre_pipeline *pipeline, differ_way w, vyre_
     } else if (status != d->ending.status || first) {
         return fail(d, oracle ? DIFFER_FAILED : DIFFER_RUN, differ_way_name(w), &diag);
     }
+    if (first) {
+        memcpy(d->grid, report.grid, sizeof d->grid);
+    }
+    d->facts.carries |= (uint32_t)(report.stats.carry_buffers > 1) << DIFFER_CARRY_CHUNKED;
     if (status != VYRE_OK && !still_stale(d, outputs)) {
         return differs(d, w, order, "a failed run has changed an output");
     }
@@ -392,12 +397,59 @@ static differ_result check_split(differ *d, const vyre_pipeline *pipeline, bool 
     return result;
 }
 
+/* The largest buffer that the program can't do without: one of its own, a word of each lane, or
+ * what lanes share. */
+static uint64_t least_buffer(const differ *d, const vyre_program *program) {
+    const vyre_program_view *p = vyre_program_get(program);
+    const uint64_t groups = (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
+    uint64_t most = 4 * groups * p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    for (vyre_decl i = 0; i < p->decl_count; i++) {
+        const vyre_size_env env = {0};
+        uint64_t count = 0;
+        if (vyre_role_is_buffer((vyre_role)p->decls[i].role)) {
+            (void)vyre_size_evaluate(p, p->decls[i].size, &env, &count, NULL);
+        }
+        const uint64_t bytes = count * vyre_type_size((vyre_type)p->decls[i].type);
+        most = bytes > most ? bytes : most;
+    }
+    for (int how = 0; how < 4; how++) {
+        const vyre_split_options options = {.keep_barriers = how % 2 == 1, .any_grid = how >= 2};
+        vyre_module *module = NULL;
+        if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
+            const vyre_module_view *m = vyre_module_get(module);
+            const uint64_t bytes = 4 * (m->grid_words + m->group_value_words * groups);
+            most = bytes > most ? bytes : most;
+        }
+        vyre_module_release(module);
+    }
+    return most;
+}
+
+/* The device under test, or one like it with buffers as small as can be. */
+static vyre_status choose_device(const differ *d, const vyre_program *program,
+                                 vyre_device **out_device, vyre_diag *diag) {
+    const char *name = vyre_device_describe(d->device)->backend;
+    const bool knows_limits = strncmp(name, "ref-", 4) == 0;
+    char uri[80];
+    *out_device = d->device;
+    if (!d->tight || !knows_limits || d->grid[0] == 0) { /* no grid is known after a trap */
+        return VYRE_OK;
+    }
+    (void)snprintf(uri, sizeof uri, "%s://max_buffer=%llu", name,
+                   (unsigned long long)least_buffer(d, program));
+    return vyre_device_open(d->registry, uri, NULL, out_device, diag);
+}
+
 /* One pipeline for the two ways that keep the same barriers. */
 static differ_result check_backend(differ *d, const vyre_program *program, differ_way host) {
     const vyre_dispatch_options options = {.no_optimize = ways[host].keep_barriers};
     vyre_pipeline *pipeline = NULL;
+    vyre_device *device = NULL;
     vyre_diag diag = {0};
-    vyre_status status = vyre_pipeline_create(d->device, program, &options, &pipeline, &diag);
+    vyre_status status = choose_device(d, program, &device, &diag);
+    if (status == VYRE_OK) {
+        status = vyre_pipeline_create(device, program, &options, &pipeline, &diag);
+    }
     if (status == VYRE_OK) {
         status = vyre_pipeline_compile(pipeline, &options, &diag);
     }
@@ -410,6 +462,9 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
         result = check_split(d, pipeline, ways[host].keep_barriers);
     }
     vyre_pipeline_release(pipeline);
+    if (device != d->device) {
+        vyre_device_close(device);
+    }
     return result;
 }
 

@@ -49,6 +49,7 @@ typedef struct differ {
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool races;                        /* look for races too */
+    bool tight;                        /* no buffer of the device is larger than it must be */
     bool thorough;                     /* segments must survive printing and parsing, too */
     uint32_t draw;                     /* which order goes with which way */
     uint64_t most_steps;               /* of one run on ref or ref-split */
@@ -58,6 +59,7 @@ typedef struct differ {
     vyre_type types[DIFFER_BUFFERS]; /* of outputs */
     uint32_t output_count;
     differ_ending ending;
+    uint32_t grid[3]; /* of the reference */
     roundtrip text;
     differ_facts facts;
     uint8_t runs[DIFFER_WAY_COUNT]; /* the orders in which it was run, a bit each */

@@ -54,7 +54,8 @@
     X(ENDED, "ended lanes")                                                                        \
     X(GROUP, "stored per group")                                                                   \
     X(WIDE, "64-bit value")                                                                        \
-    X(BOOLS, "bool array")
+    X(BOOLS, "bool array")                                                                         \
+    X(CHUNKED, "in several buffers")
 
 enum {
 #define X(NAME, text) DIFFER_##NAME,

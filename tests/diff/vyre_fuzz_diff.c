@@ -57,7 +57,8 @@ static void report(differ *d, const options *o, uint64_t seed, vyre_program *pro
     printf("seed %" PRIu64 ": %s\n", seed, d->why);
     vyre_program *small = reduce(d, program, result);
     char path[512];
-    (void)snprintf(path, sizeof path, "%s/%s-%" PRIu64 ".vy", o->cases, o->backend, seed);
+    (void)snprintf(path, sizeof path, "%s/%.*s-%" PRIu64 ".vy", o->cases,
+                   (int)strcspn(o->backend, ":"), o->backend, seed);
     (void)differ_check(d, small);
     FILE *file = fopen(path, "w");
     if (file) {

@@ -166,6 +166,24 @@ static void fail_everywhere(vyre_path path, bool in_place) {
     fail_entries(entries, sizeof entries / sizeof *entries, path, in_place);
 }
 
+/* Buffers so small that the program is split a second time, for more of them. */
+static const char small[] = "ref-split://max_buffer=16";
+
+TEST(every_entry_fails_where_the_carry_is_spread) {
+    vyre_program *p = run_parse(text);
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_device_open(NULL, small, NULL, &device, NULL), NULL);
+    attempt t = try_dispatch(device, p, VYRE_PATH_HOST, false);
+    CHECK_STATUS(t.status, VYRE_OK, &t.diag);
+    check_slots(&t, false);
+    CHECK(t.report.stats.carry_buffers >= 4);
+    vyre_device_close(device);
+    vyre_program_release(p);
+    backend = small;
+    fail_everywhere(VYRE_PATH_HOST, false);
+    fail_everywhere(VYRE_PATH_RESIDENT, false);
+}
+
 TEST(every_entry_fails_while_launches_are_ahead) {
     static const entry entries[] = {{"read", 2},   {"copy", 6},  {"zero", 2},  {"equal", 3},
                                     {"launch", 8}, {"fetch", 8}, {"await", 8}, {"finish", 3}};
@@ -239,6 +257,8 @@ TEST(every_allocation_fails) {
 TEST(every_allocation_fails_elsewhere) {
     job j = {.program = run_parse(text)};
     ahead = 4;
+    CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
+    backend = small;
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     backend = "ref-schedule";
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);

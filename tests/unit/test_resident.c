@@ -628,7 +628,8 @@ TEST(what_is_carried_is_refused_before_anything_runs) {
     vyre_diag diag = {0};
     uint64_t moved = run_counters(device).input_bytes;
     CHECK_STATUS(vyre_sequence_run(&q, NULL, &diag), VYRE_LIMIT, &diag);
-    CHECK_HAS(diag.message, "step 2 of 2: values that are alive across grid barriers need");
+    CHECK_HAS(diag.message,
+              "step 2 of 2: what is alive across the grid barriers of carry needs 256 bytes");
     CHECK_STATUS(vyre_dispatch(device, program, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_LIMIT,
                  &diag);
     CHECK(diag.fix[0] && !out.data);

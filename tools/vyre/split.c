@@ -9,6 +9,7 @@
 
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt;
+    cli_number lane_words;
     const char *folder, *scope;
 } split_options;
 
@@ -21,6 +22,8 @@ static const cli_option options[] = {
     {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"lane-words", CLI_NUMBER, 0, false, AT(lane_words), "N",
+     "keep at most N words of each lane in one buffer"},
     {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
      "cut at grid barriers (default), or at workgroup barriers, for devices that run the lanes of "
      "a group one after the other"},
@@ -123,9 +126,11 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     }
     vyre_diag diag = {0};
     vyre_module *module = NULL;
+    uint64_t words = o->lane_words.value;
     vyre_split_options how = {.scope =
                                   of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
-                              .keep_barriers = o->no_opt};
+                              .keep_barriers = o->no_opt,
+                              .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
     if (status != VYRE_OK) {

@@ -1,5 +1,7 @@
 /* The reference backend as a device: memory is host memory, a kernel is the program or module
- * itself, and a launch interprets it to its end. */
+ * itself, and a launch interprets it to its end. Its path may state limits that it then claims to
+ * have, to see how programs get along with them: "ref-split://max_buffer=4096&memory=65536", in
+ * bytes. */
 #include <string.h>
 
 #include "backend/ref/ref.h"
@@ -12,13 +14,48 @@
 
 typedef struct ref_device {
     vyre_host_device host;
+    uint64_t max_buffer, memory; /* claimed; 0: no limit */
 } ref_device;
+
+/* A positive decimal number of at most 18 digits, up to the end or an &; NULL: it is none. */
+static const char *parse_bytes(const char *text, uint64_t *out_bytes) {
+    const char *at = text;
+    uint64_t bytes = 0;
+    for (; *at >= '0' && *at <= '9' && at - text < 18; at++) {
+        bytes = 10 * bytes + (uint64_t)(*at - '0');
+    }
+    *out_bytes = bytes;
+    return bytes > 0 && (*at == '&' || *at == '\0') ? at : NULL;
+}
+
+/* NAME=BYTES, and more of them behind &. */
+static bool parse_limits(ref_device *device, const char *path) {
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } limits[] = {{"max_buffer=", &device->max_buffer}, {"memory=", &device->memory}};
+    const char *at = path;
+    while (at && *at) {
+        const char *value = NULL;
+        for (size_t i = 0; i < sizeof limits / sizeof *limits && !value; i++) {
+            size_t length = strlen(limits[i].name);
+            if (strncmp(at, limits[i].name, length) == 0) {
+                value = parse_bytes(at + length, limits[i].to);
+            }
+        }
+        at = value && value[0] == '&' && value[1] ? value + 1 : value && !*value ? value : NULL;
+    }
+    return at != NULL;
+}
 
 static vyre_status ref_open(const vyre_backend *backend, const char *path,
                             const vyre_allocator *allocator, vyre_backend_device **out_device,
                             vyre_diag *diag) {
-    if (*path) {
-        return vyre_fail(diag, VYRE_NOT_FOUND, "open it by its name alone",
+    ref_device limits = {0};
+    if (!parse_limits(&limits, path)) {
+        return vyre_fail(diag, VYRE_NOT_FOUND,
+                         "open it by its name alone, or with limits: ref://max_buffer=4096&memory="
+                         "65536",
                          "there is only one %s device, and no \"%s\"", backend->name, path);
     }
     vyre_allocator a = vyre_allocator_or_system(allocator);
@@ -26,6 +63,7 @@ static vyre_status ref_open(const vyre_backend *backend, const char *path,
     if (!device) {
         return vyre_fail_memory(diag, "a device");
     }
+    *device = limits;
     device->host.allocator = a;
     *out_device = (vyre_backend_device *)device;
     return VYRE_OK;
@@ -38,7 +76,7 @@ static void ref_close(vyre_backend_device *object) {
 }
 
 static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info) {
-    (void)object;
+    const ref_device *device = (const ref_device *)object;
     *out_info = (vyre_device_info){
         .name = "reference interpreter",
         .version = VYRE_VERSION_STRING,
@@ -52,6 +90,8 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
         .has_async_copy = true,
         .max_group_lanes = VYRE_LIMIT_GROUP_LANES,
         .max_workgroup_bytes = VYRE_LIMIT_WORKGROUP_BYTES,
+        .max_buffer_bytes = device->max_buffer,
+        .memory_bytes = device->memory,
         .compute_units = 1,
     };
 }
