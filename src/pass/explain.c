@@ -109,8 +109,7 @@ uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stm
     const vyre_program *program = module->segments[segment];
     const vyre_program_view *p = vyre_program_get(program);
     uint32_t added = vyre_program_place(module->source).line;
-    bool checks_turn = vyre_program_find_decl(program, module->names.turn) != VYRE_NONE;
-    vyre_stmt end = p->stmt_count - checks_turn, s = p->entry;
+    vyre_stmt end = p->stmt_count, s = p->entry;
     vyre_decl last = end > s ? p->stmts[end - 1].decl : VYRE_NONE;
     end -= last != VYRE_NONE && strcmp(p->decls[last].name, module->names.then) == 0;
     while (s < end && vyre_program_stmt_place(program, s).line == added) {

@@ -1,6 +1,6 @@
 /* Segments. The shape of what is built:
  *
- *     if (_turn[0] == _expect) {                where branches decide: only if it is its turn
+ *     if (_turn[0] != _expect) { exit; }        where branches decide: only if it is its turn
  *     let at = linear number of the lane;
  *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended
  *     let x = _lane[slot * _lanes + at];        values that the block touches
@@ -9,7 +9,6 @@
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
  *     _next[slot] = y;                          by every living lane: any one may have ended
  *     _then[0] = 2 * _tick + condition;         by every living lane, too
- *     }
  *
  * What lanes share is read from _grid and written to _next: within a launch some lanes read before
  * others have written. It also lets the validator see that what is read is the same for all. So is
@@ -312,12 +311,14 @@ static bool is_first(const maker *m) {
 }
 
 /* A launch may have been enqueued before it was known which way the program goes. All lanes find
- * the same word, so whatever may wait stays in uniform control flow. */
+ * the same word, so whatever may wait behind it stays in uniform control flow. */
 static void check_turn(maker *m) {
     vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn);
     vyre_decl expect = vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect);
-    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_EQ, VYRE_EXPR_GE),
+    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_NE, VYRE_EXPR_LT),
                             vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
+    vyre_build_exit(m->b);
+    vyre_build_end(m->b);
 }
 
 static void restore(maker *m) {
@@ -374,10 +375,6 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     copy_block(m);
     store(m);
     decide(m);
-    if (m->checks_turn) {
-        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
-        vyre_build_end(m->b);
-    }
     *out_segment = NULL;
     return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
                ? vyre_builder_finish(m->b, out_segment, diag)

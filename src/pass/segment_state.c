@@ -274,8 +274,11 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
     for (uint32_t w = 0; w < x->per; w++) {
         carriers[w] = owned(m, buffers[w]);
     }
-    (void)snprintf(name, sizeof name, "%s%s%lu", m->names->prefix, x->restore ? "restore" : "save",
-                   (unsigned long)x->decl);
+    int length = snprintf(name, sizeof name, "%s%s%lu", m->names->prefix,
+                          x->restore ? "restore" : "save", (unsigned long)x->decl);
+    if (first > 0) { /* it may be a tag, too, and tags are used once */
+        (void)snprintf(name + length, sizeof name - (size_t)length, "_%lu", (unsigned long)first);
+    }
     if (!x->by_group) {
         (void)vyre_segment_here(m); /* bind it outside the loop */
     }

@@ -158,11 +158,12 @@ static void progress(const options *o, const job *jobs, uint64_t since, uint64_t
     }
     *next = now + (terminal ? UINT64_C(1000000000) : UINT64_C(30000000000));
     const double seconds = (double)(now - since) * 1e-9, rate = (double)done / seconds;
-    const double left = (double)(o->count - done) / rate;
+    const uint64_t left = (uint64_t)((double)(o->count - done) / rate);
     fprintf(stderr,
-            "%s%" PRIu64 " of %" PRIu64 " programs, %.0f per second, %.0f min %02.0f s left%s",
-            terminal ? "\r" : "", done, o->count, rate, (double)((uint64_t)left / 60),
-            (double)((uint64_t)left % 60), terminal ? "  " : "\n");
+            "%s%" PRIu64 " of %" PRIu64 " programs, %.0f per second, %" PRIu64 " min %02" PRIu64
+            " s left%s",
+            terminal ? "\r" : "", done, o->count, rate, left / 60, left % 60,
+            terminal ? "  " : "\n");
     if (terminal && done == o->count) {
         fputc('\n', stderr);
     }
@@ -182,6 +183,8 @@ static void run_jobs(const options *o, job *jobs) {
             int status = 0;
             if (jobs[i].process > 0 && waitpid(jobs[i].process, &status, WNOHANG) > 0) {
                 running -= !ended(o, i, &jobs[i], status);
+            } else if (jobs[i].process > 0 && interrupted) {
+                (void)kill(jobs[i].process, SIGTERM);
             }
         }
         progress(o, jobs, since, &next);
