@@ -47,6 +47,8 @@ typedef struct vyre_launch_result {
     uint64_t race_count, harmless_race_count;
     uint32_t races_stored;
     uint64_t device_ns; /* 0: not known */
+    uint64_t trap_lane; /* of VYRE_TRAP: the lowest lane that trapped in the launch, which all
+                           others have run to its end */
 } vyre_launch_result;
 
 /* A segment of a module, bound by declaration number of the segment. All is in place but what

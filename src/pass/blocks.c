@@ -416,6 +416,27 @@ vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *progr
     return VYRE_OK;
 }
 
+static bool has_trap(const vyre_blocks *blocks, const vyre_program_view *p, const vyre_block *b) {
+    for (uint32_t i = b->first; i != VYRE_NONE; i = blocks->items.data[i].next) {
+        const vyre_item *item = &blocks->items.data[i];
+        for (vyre_stmt s = item->begin; item->kind == VYRE_ITEM_RANGE && s < item->end; s++) {
+            if (p->stmts[s].op == VYRE_STMT_TRAP) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool vyre_blocks_outlive_traps(const vyre_blocks *blocks, const vyre_program_view *p) {
+    bool outlive = false, may_trap = p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1;
+    for (uint32_t i = 0; may_trap && i < blocks->list.count && !outlive; i++) {
+        const vyre_block *b = &blocks->list.data[i];
+        outlive = b->preds > 0 && vyre_block_goes_on(blocks, b) && has_trap(blocks, p, b);
+    }
+    return outlive;
+}
+
 void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a) {
     vyre_vec_free(a, &blocks->list);
     vyre_vec_free(a, &blocks->items);

@@ -62,6 +62,13 @@ static inline bool vyre_is_collective(uint8_t op) {
 /* The program has no calls. */
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
                              vyre_split_scope scope, const vyre_allocator *a);
+/* Whether lanes may trap in a launch behind which others go on, to the next grid barrier. */
+bool vyre_blocks_outlive_traps(const vyre_blocks *blocks, const vyre_program_view *program);
+/* Whether the block ends without a grid barrier, and others follow. */
+static inline bool vyre_block_goes_on(const vyre_blocks *blocks, const vyre_block *block) {
+    return block->exit != VYRE_EXIT_END &&
+           (block->sync == VYRE_NONE || blocks->scope != VYRE_SPLIT_SCOPE_GRID);
+}
 void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a);
 
 #endif

@@ -483,19 +483,16 @@ static void place_memory(analyst *an) {
 }
 
 /* Lanes that end must be remembered if anything is launched after. A trap ends the whole dispatch
- * at the next grid barrier, but not the other lanes of a group. */
+ * at the next grid barrier, but until then only its lane. */
 static void place_ended(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     plan->ended_slot = VYRE_NONE;
-    bool several = false;
+    bool several = an->blocks->list.data[0].exit != VYRE_EXIT_END;
     for (uint32_t b = 1; b < an->blocks->list.count; b++) {
         several |= an->blocks->list.data[b].preds > 0;
     }
-    several |= an->blocks->list.data[0].exit != VYRE_EXIT_END;
-    uint64_t kinds = an->p->stats.stmt_kinds;
-    bool ends = kinds >> VYRE_STMT_EXIT & 1;
-    bool traps = kinds >> VYRE_STMT_TRAP & 1 && an->blocks->scope != VYRE_SPLIT_SCOPE_GRID;
-    if (several && (ends || traps)) {
+    bool exits = an->p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1;
+    if (several && (exits || vyre_blocks_outlive_traps(an->blocks, an->p))) {
         plan->ended_slot = plan->lane_words++;
     }
 }

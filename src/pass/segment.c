@@ -171,7 +171,9 @@ static void copy_stmt(maker *m, vyre_stmt s) {
         return; /* the grid is fixed before anything runs */
     }
     if (n->op == VYRE_STMT_EXIT ||
-        (n->op == VYRE_STMT_TRAP && VYRE_MUTANT(segment_trap_unmarked, is_of_group(m), false))) {
+        (n->op == VYRE_STMT_TRAP &&
+         VYRE_MUTANT(segment_trap_unmarked, vyre_block_goes_on(m->plan->blocks, m->block),
+                     false))) {
         vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
         mark_ended(m);
     }

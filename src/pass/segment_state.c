@@ -317,6 +317,18 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
     }
 }
 
+/* Whether the two counters fit beside the segment's own workgroup memory. */
+static bool has_room_for_rank(const maker *m) {
+    uint64_t bytes = 8;
+    for (uint32_t i = 0; i < m->used.count; i++) {
+        vyre_decl d = m->used.data[i];
+        bool shared = m->p->decls[d].role == VYRE_WORKGROUP;
+        uint64_t count = m->plan->entities[vyre_entity_of_decl(m->plan, d)].count;
+        bytes += shared ? count * vyre_type_size((vyre_type)m->p->decls[d].type) : 0;
+    }
+    return bytes <= VYRE_LIMIT_WORKGROUP_BYTES;
+}
+
 /* First element and stride for a lane's share of workgroup memory. Where lanes may have ended, the
  * living ones are numbered by a counter, of which there is one for each end of the segment. */
 static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_step) {
@@ -327,6 +339,14 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         }
         *out_from = linear(m, VYRE_BUILTIN_LOCAL_ID, VYRE_BUILTIN_GROUP_SIZE);
         *out_step = u32(m, lanes);
+        return;
+    }
+    if (!VYRE_MUTANT(segment_rank_crowds, has_room_for_rank(m), true)) {
+        if (!restore) {
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+        }
+        *out_from = u32(m, 0); /* all of it by each: slow, but it fits */
+        *out_step = u32(m, 1);
         return;
     }
     vyre_decl rank = vyre_segment_carrier(m, &m->rank, VYRE_WORKGROUP, m->names->rank);

@@ -63,6 +63,7 @@ typedef struct run {
     uint32_t behind;      /* the last step of that */
     uint64_t wasted;      /* launches whose turn did not come */
     bool has_device_time; /* of every launch so far */
+    vyre_trap trap;
 } run;
 
 /* Bytes that are alive behind a step. */
@@ -121,7 +122,10 @@ static vyre_status launch(run *r, uint32_t number) {
     done->steps += result.steps;
     r->pass->result->device_ns += result.device_ns;
     r->has_device_time = r->has_device_time && result.device_ns != 0;
-    return status;
+    if (status != VYRE_OK) {
+        vyre_schedule_label(r->s, number, r->diag);
+    }
+    return status == VYRE_TRAP ? vyre_trap_note(&r->trap, result.trap_lane, r->diag) : status;
 }
 
 /* Enqueues one step and goes on as is guessed. */
@@ -129,8 +133,10 @@ static vyre_status run_step(run *r, batch *b) {
     vyre_walk *walk = &r->here.walk;
     const vyre_step *step = &r->m->steps[walk->at];
     vyre_status status = step->segment == VYRE_NONE ? VYRE_OK : launch(r, step->segment);
+    if (status == VYRE_OK && vyre_trap_is_due(&r->trap, step)) {
+        status = vyre_trap_report(&r->trap, r->diag);
+    }
     if (status != VYRE_OK) {
-        vyre_schedule_label(r->s, step->segment, r->diag);
         return status;
     }
     r->behind = walk->at;
@@ -143,9 +149,10 @@ static vyre_status run_step(run *r, batch *b) {
     return VYRE_OK;
 }
 
-/* Whether the host must know all decisions before it goes on. */
+/* Whether the host must know all decisions before it goes on. It was the turn of a launch that
+ * trapped; only what really follows it may decide which trap is told. */
 static bool must_ask(const run *r) {
-    return r->here.walk.at == VYRE_NONE ||
+    return r->here.walk.at == VYRE_NONE || r->trap.happened ||
            VYRE_MUTANT(ahead_past_collective, r->m->steps[r->behind].collective != VYRE_NONE,
                        false);
 }
@@ -324,7 +331,7 @@ static vyre_status run_steps(run *r) {
     }
     drop(r, &r->batches[0]);
     drop(r, &r->batches[1]);
-    return status;
+    return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
 }
 
 /* A device that runs the schedule itself says how often each step ran. */

@@ -67,6 +67,22 @@ vyre_collective_copy vyre_walk_collective(const vyre_module *module, vyre_stmt s
                                   (uint64_t)count * vyre_type_size((vyre_type)p->decls[to].type)};
 }
 
+vyre_status vyre_trap_note(vyre_trap *trap, uint64_t lane, const vyre_diag *diag) {
+    if (!trap->happened || VYRE_MUTANT(trap_keeps_first, lane < trap->lane, false)) {
+        trap->lane = lane;
+        trap->diag = diag ? *diag : (vyre_diag){.severity = VYRE_ERROR};
+    }
+    trap->happened = true;
+    return VYRE_OK;
+}
+
+vyre_status vyre_trap_report(const vyre_trap *trap, vyre_diag *diag) {
+    if (trap->happened && diag) {
+        *diag = trap->diag;
+    }
+    return trap->happened ? VYRE_TRAP : VYRE_OK;
+}
+
 vyre_status vyre_launch_check_time(const vyre_launch *launch, vyre_diag *diag) {
     if (vyre_cancel_is_requested(launch->cancel)) {
         return vyre_fail(diag, VYRE_CANCELLED, NULL, "the dispatch was cancelled");

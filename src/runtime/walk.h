@@ -48,6 +48,22 @@ typedef struct vyre_collective_copy {
 vyre_collective_copy vyre_walk_collective(const vyre_module *module, vyre_stmt stmt,
                                           const uint32_t *counts);
 
+/* Lanes that trapped. The others go on to the next grid barrier, perhaps over several launches;
+ * then the lowest of them is told. */
+typedef struct vyre_trap {
+    bool happened;
+    uint64_t lane;
+    vyre_diag diag;
+} vyre_trap;
+/* VYRE_OK: it is not an error yet. diag tells of the lane; NULL: nobody wants to know. */
+vyre_status vyre_trap_note(vyre_trap *trap, uint64_t lane, const vyre_diag *diag);
+/* Whether no lane goes on behind the step. */
+static inline bool vyre_trap_is_due(const vyre_trap *trap, const vyre_step *step) {
+    return trap->happened && (step->sync || step->kind == VYRE_STEP_END);
+}
+/* VYRE_TRAP and what is to be said, or VYRE_OK. */
+vyre_status vyre_trap_report(const vyre_trap *trap, vyre_diag *diag);
+
 /* VYRE_CANCELLED, VYRE_TIMEOUT or VYRE_OK. */
 vyre_status vyre_launch_check_time(const vyre_launch *launch, vyre_diag *diag);
 /* Asked only before something runs: what needs exactly its steps gets through. */

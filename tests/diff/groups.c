@@ -162,13 +162,10 @@ static void bind(const run *r, uint32_t number) {
 
 /* A lane of the present group trapped: the others go on. The interpreter tells of its lane in a
  * grid of this group alone. */
-static vyre_status note_trap(run *r, const vyre_diag *trap) {
-    unsigned long long lane = 0;
+static vyre_status note_trap(run *r, uint64_t lane, const vyre_diag *trap) {
     int tail = 0;
     const uint64_t lanes = (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2];
-    if (sscanf(trap->message, "lane %llu%n", &lane, &tail) != 1) {
-        return vyre_fail(r->diag, VYRE_INTERNAL, NULL, "no lane in \"%s\"", trap->message);
-    }
+    (void)sscanf(trap->message, "lane %*u%n", &tail);
     const uint64_t number = r->number * lanes + lane;
     if (number < r->trap_lane) {
         r->trap_lane = number;
@@ -200,7 +197,7 @@ static vyre_status run_schedule(run *r) {
                 ref()->launch(r->device, r->kernel->kernels[step->segment], &one, &result, &diag);
             r->steps += result.steps;
             if (status == VYRE_TRAP) {
-                status = note_trap(r, &diag);
+                status = note_trap(r, result.trap_lane, &diag);
             } else if (status != VYRE_OK && r->diag) {
                 *r->diag = diag;
             }
@@ -285,6 +282,7 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     free(r.local);
     if (status == VYRE_OK && r.trap_lane != UINT64_MAX) {
         status = VYRE_TRAP;
+        out_result->trap_lane = r.trap_lane;
         if (diag) {
             *diag = r.trap;
         }

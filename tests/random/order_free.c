@@ -45,7 +45,7 @@ static bool settle(order_free *g, place at, const modes *wanted, uint32_t set) {
         if (!at.waits || at.level > (buffers ? LEVEL_GRID : LEVEL_GROUP)) {
             return false;
         }
-        sync(g, at, buffers);
+        sync(g, at, buffers || random_chance(&g->x, 60));
     }
     for (uint32_t i = 0; i < g->array_count; i++) {
         g->modes.of[i] = (set >> i & 1) != 0 ? wanted->of[i] : g->modes.of[i];
@@ -57,7 +57,9 @@ static void add_sync(order_free *g, place at) {
     if (at.waits && at.level <= LEVEL_GROUP) {
         const bool grid = at.level == LEVEL_GRID && random_chance(&g->x, 75);
         sync(g, at, grid);
-        order_free_draw(g, grid);
+        if (random_chance(&g->x, 75)) { /* else all goes on as before: nobody needs it */
+            order_free_draw(g, grid);
+        }
     }
 }
 
@@ -323,13 +325,12 @@ static void trap(order_free *g) {
     vyre_build_end(g->x.b);
 }
 
-/* Some lanes trap, and the grid waits at once: a launch that ends without a barrier behind a trap
- * reports it early. */
+/* Some lanes trap; the others come to the next barrier, by whatever way. */
 static void add_trap(order_free *g, place at) {
-    if (at.waits && at.level == LEVEL_GRID) {
-        for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
-            trap(g);
-        }
+    for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
+        trap(g);
+    }
+    if (at.waits && at.level == LEVEL_GRID && random_chance(&g->x, 50)) {
         sync(g, at, true);
         order_free_draw(g, true);
     }
@@ -445,6 +446,23 @@ static void add_group_value(order_free *g) {
     add_local(g, v, LEVEL_GROUP, false);
 }
 
+/* Lanes of a group hand each other a value over a barrier of the grid, in memory of their own. */
+static void add_exchange(order_free *g) {
+    vyre_builder *b = g->x.b;
+    const vyre_decl memory =
+        vyre_build_memory(b, VYRE_WORKGROUP, order_free_name(g, "exchange"), VYRE_U32,
+                          vyre_build_size(b, (int64_t)g->group_lanes));
+    vyre_build_grid_sync(b);
+    vyre_build_store(b, memory, vyre_build_var(b, g->group_lane), vyre_build_var(b, g->lane));
+    vyre_build_grid_sync(b);
+    const vyre_expr other = vyre_build_op(b, VYRE_EXPR_SUB, vyre_build_u32(b, g->group_lanes - 1),
+                                          vyre_build_var(b, g->group_lane), VYRE_NONE);
+    const vyre_expr value = vyre_build_load(b, memory, other);
+    add_local(g, vyre_build_let(b, order_free_name(g, "v"), value), LEVEL_LANE, false);
+    vyre_build_grid_sync(b);
+    order_free_draw(g, true);
+}
+
 /* One of the wishes left, at the top of the entry body. */
 static void grant(order_free *g, place at) {
     uint32_t i = random_below(&g->x, WISHES);
@@ -462,6 +480,7 @@ static void grant(order_free *g, place at) {
     case WISH_CALL: add_call(g, at); break;
     case WISH_LOOP: add_loop(g, at, LEVEL_GRID, true); break;
     case WISH_GROUP: add_group_value(g); break;
+    case WISH_EXCHANGE: add_exchange(g); break;
     case WISHES: break;
     }
 }
@@ -581,8 +600,8 @@ static void define_entry(order_free *g) {
 
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
-    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13, [WISH_TRAP] = 17,
-    [WISH_CALL] = 60,       [WISH_LOOP] = 14, [WISH_GROUP] = 36};
+    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,   [WISH_CALL] = 60,
+    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8};
 
 vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag) {
     order_free g = {.x = {.state = seed, .plain = true}};

@@ -64,6 +64,7 @@ typedef enum wish {
     WISH_CALL,
     WISH_LOOP,  /* with a grid barrier */
     WISH_GROUP, /* a value of the group that can't be recomputed */
+    WISH_EXCHANGE, /* a barrier for workgroup memory only */
     WISHES
 } wish;
 

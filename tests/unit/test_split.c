@@ -461,3 +461,26 @@ TEST(values_of_a_group_are_stored_once_for_it) {
     vyre_program_release(p);
     expect(text, &input, 1, 0, WORDS(5, 5, 5, 5, 5, 5));
 }
+
+/* Lanes that end need counters for the others to share the work; here there is no room for them. */
+TEST(workgroup_memory_may_be_used_up) {
+    vyre_program *p = run_parse(
+        "program p workgroup(2) elements(2) { out o : u32[2]; workgroup w : u64[131072];\n"
+        "  w[131071 - local_id.x] = u64(7 + local_id.x); if (local_id.x == 0) { exit; }\n"
+        "  grid_sync; o[global_id.x] = u32(w[131071]); o[0] = u32(w[131070]); }");
+    const vyre_split_options keep = {.keep_barriers = true};
+    const vyre_dispatch_options options = {.no_optimize = true};
+    vyre_module *m = NULL;
+    REQUIRE_OK(vyre_split(p, &keep, NULL, &m, NULL), NULL);
+    CHECK_EQ(vyre_module_get(m)->segment_count, 2);
+    for (uint32_t i = 0; i < vyre_module_get(m)->segment_count; i++) {
+        CHECK_EQ(vyre_check(vyre_module_get(m)->segments[i], NULL, NULL), VYRE_OK);
+    }
+    vyre_module_release(m);
+    run_result r = run_program("ref-split", p, NULL, 0, &options);
+    CHECK_STATUS(r.status, VYRE_OK, &r.diag);
+    CHECK_EQ(run_word(&r, 0, 0), 8);
+    CHECK_EQ(run_word(&r, 0, 1), 7);
+    run_finish(&r);
+    vyre_program_release(p);
+}

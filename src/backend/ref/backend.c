@@ -155,9 +155,10 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
     };
     vyre_ref_result result = {0};
     vyre_status status = vyre_ref_execute(&args, &device->host.allocator, &result, diag);
-    if (status == VYRE_OK) {
+    if (status == VYRE_OK || status == VYRE_TRAP) {
         *out_result = (vyre_launch_result){
             .steps = result.steps,
+            .trap_lane = result.trap_lane,
             .race_count = result.race_count,
             .harmless_race_count = result.harmless_race_count,
             .races_stored = result.races_stored,
@@ -205,7 +206,8 @@ static vyre_status ref_compile_module(vyre_backend_device *object, const vyre_mo
 
 /* One launch of a step's segment; `steps` were run before it. */
 static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *walk,
-                               const vyre_module_launch *pass, uint64_t *steps, vyre_diag *diag) {
+                               const vyre_module_launch *pass, uint64_t *steps, vyre_trap *trap,
+                               vyre_diag *diag) {
     uint32_t segment = walk->module->steps[walk->at].segment;
     ref_kernel kernel = {.program = walk->module->segments[segment]};
     vyre_launch one = vyre_walk_launch(walk, pass);
@@ -222,7 +224,7 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *wal
         diag->segment = VYRE_MUTANT(schedule_names_step, segment, walk->at + 1) + 1;
     }
     *steps += result.steps;
-    return status;
+    return status == VYRE_TRAP ? vyre_trap_note(trap, result.trap_lane, diag) : status;
 }
 
 static void run_collective(const vyre_module_launch *pass, vyre_stmt stmt) {
@@ -239,13 +241,14 @@ static vyre_status ref_run_module(vyre_backend_device *device, vyre_backend_kern
                                   vyre_diag *diag) {
     vyre_walk walk = vyre_walk_begin(((ref_kernel *)kernel)->module);
     vyre_status status = VYRE_OK;
+    vyre_trap trap = {.happened = false};
     uint64_t steps = 0;
     while (walk.at != VYRE_NONE) {
         const vyre_step *step = &walk.module->steps[walk.at];
         if (step->segment != VYRE_NONE) {
-            status = run_segment(device, &walk, pass, &steps, diag);
+            status = run_segment(device, &walk, pass, &steps, &trap, diag);
         }
-        if (status != VYRE_OK) {
+        if (status != VYRE_OK || vyre_trap_is_due(&trap, step)) {
             break;
         }
         pass->visits[walk.at]++;
@@ -259,7 +262,7 @@ static vyre_status ref_run_module(vyre_backend_device *device, vyre_backend_kern
         }
     }
     out_result->steps = steps;
-    return status;
+    return status == VYRE_OK ? vyre_trap_report(&trap, diag) : status;
 }
 
 static const vyre_device_table ref_schedule_table = {

@@ -503,6 +503,9 @@ vyre_status vyre_ref_execute(const vyre_ref_args *args, const vyre_allocator *al
     fesetenv(&host);
     if (status == VYRE_OK) {
         vyre_ref_races_report(&m);
+    }
+    if (status == VYRE_OK || status == VYRE_TRAP) {
+        m.result.trap_lane = m.trap_lane;
         m.result.steps = m.fuel_given - m.fuel;
         *out_result = m.result;
     }

@@ -45,13 +45,14 @@ typedef struct vyre_ref_result {
     uint64_t race_count; /* elements times intervals with a race, harmless ones included */
     uint64_t harmless_race_count;
     uint32_t races_stored; /* entries of args.races that were filled in */
+    uint64_t trap_lane;    /* VYRE_TRAP: that lane */
 } vyre_ref_result;
 
 /* Runs the program. Besides the errors of arguments and memory:
  *   VYRE_TRAP         a lane trapped; names tag, address and the lowest such lane of its interval
  *   VYRE_STEP_BUDGET, VYRE_TIMEOUT, VYRE_CANCELLED
  *   VYRE_INTERNAL     lanes wait at different barriers: the check should have refused the program
- * On failure the contents of the memory are unspecified. */
+ * On failure the contents of the memory are unspecified, and of the result too, but for a trap. */
 vyre_status vyre_ref_execute(const vyre_ref_args *args, const vyre_allocator *allocator,
                              vyre_ref_result *out_result, vyre_diag *diag);
 
