@@ -168,10 +168,11 @@ void conform_refuse(const char *text, const vyre_input *inputs, uint32_t input_c
     vyre_program *p = run_parse(text);
     for (int i = 0; i < VARIANTS && !test_failed(); i++) {
         variant v = variant_of(i, options);
-        if (v.keeps_buffers) {
-            continue; /* there are no slots, and sizes are the caller's */
+        if (v.keeps_buffers && (status == VYRE_INVALID_INPUT || status == VYRE_LIMIT)) {
+            continue; /* sizes are the caller's, and nothing is returned */
         }
-        run_result r = run_program(v.device, p, inputs, input_count, &v.options);
+        run_result r = v.keeps_buffers ? run_resident(&v, p, inputs, input_count)
+                                       : run_program(v.device, p, inputs, input_count, &v.options);
         CHECK_STATUS(r.status, status, &r.diag);
         CHECK_HAS(r.diag.message, message);
         for (uint32_t o = 0; o < r.output_count; o++) {

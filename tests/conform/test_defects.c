@@ -1,7 +1,7 @@
 /* The 48 ways in which splitting is known to go wrong, each with the right answer. State that
  * crosses a barrier, buffers, geometry and nesting are here; what is about cost, determinism,
  * convergence and failures is in test_defects_run.c. docs/conformance.md lists all of them. */
-#include "conform/conform.h"
+#include "conform/recorder.h"
 
 /* State */
 
@@ -45,6 +45,11 @@ TEST(d04_assignment_only_after_the_barrier) {
     conform_expect("program p workgroup(1) { out o : u32[2]; let x = 1; grid_sync; x = 2;\n"
                    "  grid_sync; o[global_id.x] = x; }",
                    NO_INPUTS, NULL, WORDS(2, 2));
+    /* On some path only, and for another trip: there is a value to assign to. */
+    conform_expect("program p workgroup(1) { out o : u32[2]; let x = 1; o[global_id.x] = x;\n"
+                   "  grid_sync; for (i in 0 .. 2) { if (global_id.x == 1) { x = 2; }\n"
+                   "    o[global_id.x] += 1; grid_sync; } }",
+                   NO_INPUTS, NULL, WORDS(3, 3));
 }
 
 TEST(d05_early_return_forgotten) {
@@ -198,10 +203,12 @@ TEST(d27_segments_without_effect_are_not_launched) {
     const char *text = "program p workgroup(1) { out o : u32[2]; grid_sync; grid_sync;\n"
                        "  o[global_id.x] = 3; grid_sync; let x = o[0]; grid_sync; grid_sync; }";
     conform_expect(text, NO_INPUTS, NULL, WORDS(3, 3));
-    run_result r = conform_run("ref-split", text, NO_INPUTS, NULL);
-    CHECK_EQ(r.report.stats.launches, 1);
-    CHECK(r.report.stats.skipped_launches > 0);
-    run_finish(&r);
+    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+        run_result r = conform_run("ref-split", text, NO_INPUTS, OPTIONS(.path = (vyre_path)path));
+        CHECK_EQ(r.report.stats.launches, 1);
+        CHECK(r.report.stats.skipped_launches > 0);
+        run_finish(&r);
+    }
     /* All the same when nothing at all has an effect. */
     conform_expect("program p workgroup(1) { out o : u32[2]; grid_sync; let x = o[0]; grid_sync; }",
                    NO_INPUTS, NULL, WORDS(0, 0));
@@ -224,6 +231,26 @@ static const char *configured = "program p workgroup(2) { inout a : u32[7]; para
                                 "  let v = a[(global_id.x + 1) % 7]; grid_sync;\n"
                                 "  if (global_id.x < 7) { a[global_id.x] = v * k; } }";
 
+/* One run on a recorder; how many launches there were, all of one grid and one deadline. */
+static uint32_t launch_alike(const char *text, const vyre_input *inputs, uint32_t input_count,
+                             const vyre_dispatch_options *options, uint32_t groups) {
+    vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
+    vyre_output out = {0};
+    (void)recorder_run(device, text, inputs, input_count, options, &out, 1, VYRE_OK);
+    uint32_t count = recorder_log.launch_count;
+    REQUIRE(count > 0 && count <= RECORDER_LAUNCHES);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK_EQ(recorder_log.launches[i].grid[0], groups);
+        CHECK_EQ(recorder_log.launches[i].deadline_ns, recorder_log.launches[0].deadline_ns);
+    }
+    CHECK_EQ(recorder_log.launches[0].deadline_ns > 0, options->timeout_ns > 0);
+    vyre_output_finish(&out, NULL);
+    vyre_device_close(device);
+    return count;
+}
+
+static const uint64_t hour_ns = UINT64_C(3600000000000);
+
 TEST(d30_configuration_holds_for_every_segment) {
     const vyre_input in[] = {INPUT(1, 2, 3, 4, 5, 6, 7)};
     const vyre_setting k = {.name = "k", .type = VYRE_U32, .bits = 10};
@@ -236,11 +263,10 @@ TEST(d30_configuration_holds_for_every_segment) {
     conform_expect(configured, in, 1, &o, WORDS(20, 30, 40, 50, 60, 70, 10));
     for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
         o.path = (vyre_path)path;
-        run_result r = conform_run("ref-split", configured, in, 1, &o);
-        CHECK_EQ(r.report.grid[0], 2);
-        CHECK(r.report.was_split);
-        run_finish(&r);
+        o.timeout_ns = hour_ns;
+        CHECK_EQ(launch_alike(configured, in, 1, &o, 2), 2);
     }
+    o.timeout_ns = 0;
     o.max_output_bytes = 27;
     conform_refuse(configured, in, 1, &o, VYRE_LIMIT, "28 bytes");
     o.max_output_bytes = 0;
@@ -269,6 +295,8 @@ TEST(d31_limits_hold_for_the_whole_dispatch) {
         run_finish(&whole);
         run_finish(&enough);
         run_finish(&less);
+        o = (vyre_dispatch_options){.path = (vyre_path)(i / 2), .timeout_ns = hour_ns, FIXPOINT(2)};
+        CHECK(launch_alike(text, NO_INPUTS, &o, 3) > 10);
     }
     vyre_program_release(p);
 }

@@ -194,6 +194,7 @@ TEST(d38_equal_hashes_are_not_equal_states) {
     }
     const vyre_input in[] = {{one, sizeof one}, {change, sizeof change}};
     conform_expect(text, in, 2, OPTIONS(FIXPOINT(5)), other, 3);
+    conform_expect(text, in, 2, OPTIONS(FIXPOINT(6)), one, 3);
     run_result r = conform_run("ref-split", text, in, 2, OPTIONS(FIXPOINT(6)));
     CHECK_EQ(r.report.passes, 6);
     CHECK(!r.report.converged);
@@ -210,20 +211,23 @@ TEST(d39_no_extra_pass) {
 
 /* Convergence costs no traffic: outputs come back once, whatever the number of passes. */
 TEST(d40_states_are_compared_on_the_device) {
-    vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
-    vyre_output out[2] = {{0}};
-    vyre_dispatch_report report =
-        recorder_run(device, climbs, INPUTS(INPUT(0, 0)), OPTIONS(FIXPOINT(100)), out, 2, VYRE_OK);
-    CHECK_EQ(report.passes, 4);
-    CHECK_EQ(report.stats.bytes_out, 16);
-    CHECK_EQ(recorder_log.bytes_read, 16);
-    CHECK_EQ(recorder_log.bytes_written, 8);
-    vyre_output_finish(&out[0], NULL);
-    vyre_output_finish(&out[1], NULL);
-    vyre_device_close(device);
+    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+        vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
+        vyre_output out[2] = {{0}};
+        vyre_dispatch_report report =
+            recorder_run(device, climbs, INPUTS(INPUT(0, 0)),
+                         OPTIONS(FIXPOINT(100), .path = (vyre_path)path), out, 2, VYRE_OK);
+        CHECK_EQ(report.passes, 4);
+        CHECK_EQ(report.stats.bytes_out, 16);
+        CHECK_EQ(recorder_log.bytes_read, 16);
+        CHECK_EQ(recorder_log.bytes_written, 8);
+        vyre_output_finish(&out[0], NULL);
+        vyre_output_finish(&out[1], NULL);
+        vyre_device_close(device);
+    }
 }
 
-TEST(d41_leak_on_a_failed_allocation) {
+static void fail_each_allocation(vyre_path path) {
     vyre_program *p = run_parse(climbs);
     bool failed = true;
     int n = 0;
@@ -235,8 +239,8 @@ TEST(d41_leak_on_a_failed_allocation) {
         vyre_device *device = NULL;
         REQUIRE_OK(vyre_device_open(NULL, uri, &a, &device, NULL), NULL);
         vyre_output out[2] = {{0}};
-        vyre_status status =
-            vyre_dispatch(device, p, INPUTS(INPUT(0, 0)), out, 2, OPTIONS(FIXPOINT(9)), NULL, NULL);
+        vyre_status status = vyre_dispatch(device, p, INPUTS(INPUT(0, 0)), out, 2,
+                                           OPTIONS(FIXPOINT(9), .path = path), NULL, NULL);
         failed = status != VYRE_OK;
         CHECK_STATUS(status, failed ? VYRE_OUT_OF_MEMORY : VYRE_OK, NULL);
         vyre_output_finish(&out[0], &a);
@@ -246,6 +250,11 @@ TEST(d41_leak_on_a_failed_allocation) {
     }
     CHECK(n > 4);
     vyre_program_release(p);
+}
+
+TEST(d41_leak_on_a_failed_allocation) {
+    fail_each_allocation(VYRE_PATH_HOST);
+    fail_each_allocation(VYRE_PATH_RESIDENT);
 }
 
 TEST(d42_no_zeros_are_uploaded) {
@@ -278,19 +287,21 @@ static void check_label(const char *device, vyre_dispatch_options options, uint3
                         vyre_status status, uint32_t segment) {
     vyre_program *p = run_parse(four_segments);
     options.no_optimize = true;
-    run_result r = run_program(device, p, INPUTS(INPUT(stop)), &options);
-    CHECK_STATUS(r.status, status, &r.diag);
-    CHECK_EQ(r.diag.segment, segment);
-    CHECK_EQ(r.diag.segment_count, 4);
-    CHECK(r.diag.message[0]);
-    run_finish(&r);
+    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+        options.path = (vyre_path)path;
+        run_result r = run_program(device, p, INPUTS(INPUT(stop)), &options);
+        CHECK_STATUS(r.status, status, &r.diag);
+        CHECK_EQ(r.diag.segment, segment);
+        CHECK_EQ(r.diag.segment_count, 4);
+        CHECK(r.diag.message[0]);
+        run_finish(&r);
+    }
     vyre_program_release(p);
 }
 
 TEST(d43_every_kind_of_error_names_its_segment) {
     const vyre_dispatch_options plain = {0};
     check_label("ref-split", plain, 3, VYRE_TRAP, 3);
-    check_label("ref-split", (vyre_dispatch_options){.path = VYRE_PATH_RESIDENT}, 3, VYRE_TRAP, 3);
     for (uint32_t i = 1; i <= 4; i++) {
         char uri[64];
         snprintf(uri, sizeof uri, "fault://ref-split?op=compile&n=%u", i);
@@ -308,24 +319,37 @@ TEST(d43_every_kind_of_error_names_its_segment) {
     run_finish(&whole);
 }
 
+static uint64_t count_splits(vyre_device *device) {
+    vyre_counters c = run_counters(device);
+    CHECK_EQ(c.grid_sync_segments, 4 * c.grid_sync_splits);
+    CHECK_EQ(c.grid_sync_points, 3 * c.grid_sync_splits);
+    return c.grid_sync_splits;
+}
+
 TEST(d44_counted_only_when_it_happened) {
-    vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
-    vyre_output out[1] = {{0}};
-    vyre_dispatch_report report =
-        recorder_run(device, four_segments, INPUTS(INPUT(3)), NULL, out, 1, VYRE_TRAP);
-    CHECK_EQ(report.stats.launches, 0);
-    CHECK_EQ(report.stats.segments, 0);
-    CHECK(!report.was_split);
-    report = recorder_run(device, four_segments, INPUTS(INPUT(0)), NULL, out, 1, VYRE_OK);
-    CHECK(report.was_split);
-    CHECK_EQ(report.stats.segments, 4);
-    CHECK_EQ(report.stats.sync_points, 3);
-    report = recorder_run(device, "program p workgroup(1) { out o : u32[2]; o[0] = 1; barrier; }",
-                          NO_INPUTS, NULL, out, 1, VYRE_OK);
-    CHECK(!report.was_split);
-    CHECK_EQ(report.stats.sync_points, 0);
-    vyre_output_finish(&out[0], NULL);
-    vyre_device_close(device);
+    static const char whole[] = "program p workgroup(1) { out o : u32[2]; o[0] = 1; barrier; }";
+    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
+        vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
+        const vyre_dispatch_options o = {.path = (vyre_path)path};
+        vyre_output out = {0};
+        vyre_dispatch_report report =
+            recorder_run(device, four_segments, INPUTS(INPUT(3)), &o, &out, 1, VYRE_TRAP);
+        CHECK_EQ(report.stats.launches, 0);
+        CHECK_EQ(report.stats.segments, 0);
+        CHECK(!report.was_split);
+        CHECK_EQ(count_splits(device), 0);
+        report = recorder_run(device, four_segments, INPUTS(INPUT(0)), &o, &out, 1, VYRE_OK);
+        CHECK(report.was_split);
+        CHECK_EQ(report.stats.segments, 4);
+        CHECK_EQ(report.stats.sync_points, 3);
+        CHECK_EQ(count_splits(device), 1);
+        report = recorder_run(device, whole, NO_INPUTS, &o, &out, 1, VYRE_OK);
+        CHECK(!report.was_split);
+        CHECK_EQ(report.stats.sync_points, 0);
+        CHECK_EQ(count_splits(device), 1);
+        vyre_output_finish(&out, NULL);
+        vyre_device_close(device);
+    }
 }
 
 /* The device holds every launch until it is let go. */
@@ -336,29 +360,45 @@ static void pass_gate(void) {
     pthread_mutex_unlock(&gate);
 }
 
+/* An event is handed out, and is not done while the first launch is held. */
+static void check_held(vyre_event *event) {
+    vyre_dispatch_report report;
+    vyre_diag diag = {0};
+    CHECK(!vyre_event_poll(event));
+    pthread_mutex_unlock(&gate);
+    REQUIRE_OK(vyre_event_wait(event, &report, &diag), &diag);
+    CHECK(vyre_event_poll(event));
+    CHECK_EQ(report.stats.launches, 4);
+    vyre_event_release(event);
+}
+
 TEST(d45_async_dispatch_does_not_wait) {
+    static const vyre_dispatch_options keep = {.no_optimize = true};
     vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
     recorder_log.on_launch = pass_gate;
     vyre_program *p = run_parse(four_segments);
     const vyre_input in = INPUT(0);
     vyre_output out = {0};
     vyre_event *event = NULL;
-    vyre_dispatch_report report;
     vyre_diag diag = {0};
     pthread_mutex_lock(&gate);
-    REQUIRE_OK(vyre_dispatch_async(device, p, &in, 1, &out, 1, OPTIONS(.no_optimize = true), &event,
-                                   &diag),
-               &diag);
-    CHECK(!vyre_event_poll(event));
+    REQUIRE_OK(vyre_dispatch_async(device, p, &in, 1, &out, 1, &keep, &event, &diag), &diag);
     CHECK(!out.data);
-    pthread_mutex_unlock(&gate);
-    REQUIRE_OK(vyre_event_wait(event, &report, &diag), &diag);
-    CHECK(vyre_event_poll(event));
-    CHECK_EQ(report.stats.launches, 4);
+    check_held(event);
     REQUIRE(out.data && out.size == 8);
     CHECK(memcmp(out.data, "\4\0\0\0\4\0\0\0", 8) == 0);
-    vyre_event_release(event);
     vyre_output_finish(&out, NULL);
+    /* On buffers that stay. */
+    vyre_pipeline *pipeline = NULL;
+    REQUIRE_OK(vyre_compile(device, p, &keep, &pipeline, &diag), &diag);
+    vyre_buffer *buffers[] = {run_buffer(device, NULL, 2), run_buffer(device, NULL, 1)};
+    pthread_mutex_lock(&gate);
+    REQUIRE_OK(vyre_dispatch_resident_async(pipeline, buffers, 2, &keep, &event, &diag), &diag);
+    check_held(event);
+    CHECK_EQ(run_buffer_word(buffers[0], 1), 4);
+    vyre_buffer_destroy(buffers[0]);
+    vyre_buffer_destroy(buffers[1]);
+    vyre_pipeline_release(pipeline);
     vyre_program_release(p);
     vyre_device_close(device);
 }

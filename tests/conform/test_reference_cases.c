@@ -61,6 +61,7 @@ TEST(workgroup_barrier_does_not_split) {
     static const char text[] = BUF ONE("a") "barrier; " ONE("b") "}";
     vyre_module *m = NULL;
     const vyre_module_view *view = split(text, &m);
+    CHECK(!vyre_contains_grid_sync(view->source));
     CHECK_EQ(view->segment_count, 1);
     CHECK_EQ(view->sync_points, 0);
     CHECK_EQ(conform_count(view->segments[0], VYRE_STMT_BARRIER), 1);
@@ -104,6 +105,7 @@ TEST(a_loop_nested_grid_sync_fence_is_preserved_through_the_split) {
         "  state[global_id.x] = state[511 - global_id.x] + 1; grid_sync; } } }";
     vyre_module *m = NULL;
     const vyre_module_view *view = split(text, &m);
+    CHECK(vyre_contains_grid_sync(view->source));
     CHECK_EQ(view->sync_points, 1);
     vyre_module_release(m);
     static uint32_t state[512];
