@@ -93,20 +93,82 @@ TEST(slots_of_another_number_are_refused) {
 
 /* Handles */
 
-TEST(handles_of_another_owner_are_refused) {
-    vyre_device *devices[2] = {NULL, NULL};
-    vyre_buffer *buffers[2] = {NULL, NULL};
-    vyre_diag diag = {0};
+/* Two devices of one kind, whose memory has the same numbers. */
+typedef struct owners {
+    vyre_device *devices[2];
+    vyre_buffer *buffers[2][3];
+    vyre_pipeline *pipeline; /* of the first */
+} owners;
+
+static owners make_owners(const char *uri) {
+    owners o = {0};
     for (int i = 0; i < 2; i++) {
-        REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &devices[i], &diag), &diag);
-        REQUIRE_OK(vyre_buffer_create(devices[i], 8, &buffers[i], &diag), &diag);
+        o.devices[i] = run_open(uri, NULL);
+        for (int b = 0; b < 3; b++) {
+            o.buffers[i][b] = run_buffer(o.devices[i], (const uint32_t[]){7, 7}, 2);
+        }
     }
-    CHECK_STATUS(vyre_buffer_copy(buffers[0], 0, buffers[1], 0, 8, &diag), VYRE_INVALID_ARGUMENT,
-                 &diag);
-    CHECK_HAS(diag.message, "different devices");
+    o.pipeline = run_compile(o.devices[0], "program p workgroup(1) elements(2) { in a : u32[2];\n"
+                                           "  inout b : u32[2]; out c : u32[2];\n"
+                                           "  b[global_id.x] += a[0]; grid_sync;\n"
+                                           "  c[global_id.x] = b[1 - global_id.x]; }");
+    return o;
+}
+
+static void finish_owners(owners *o) {
+    vyre_pipeline_release(o->pipeline);
     for (int i = 0; i < 2; i++) {
-        vyre_buffer_destroy(buffers[i]);
-        vyre_device_close(devices[i]);
+        CHECK_EQ(run_counters(o->devices[i]).launches, 0);
+        for (int b = 0; b < 3; b++) {
+            CHECK_EQ(run_buffer_word(o->buffers[i][b], 1), 7);
+            vyre_buffer_destroy(o->buffers[i][b]);
+        }
+        vyre_device_close(o->devices[i]);
+    }
+}
+
+/* One of the three buffers is another device's: at once, later, and in a row behind others. */
+static void refuse_foreign(const owners *o, int foreign) {
+    vyre_buffer *own[3], *mixed[3];
+    memcpy(own, o->buffers[0], sizeof own);
+    memcpy(mixed, o->buffers[0], sizeof mixed);
+    mixed[foreign] = o->buffers[1][foreign];
+    const vyre_sequence_step good = {o->pipeline, own, 3, NULL},
+                             bad = {o->pipeline, mixed, 3, NULL};
+    const vyre_sequence sequences[] = {{&bad, &good, 1, 1, 1, NULL, 0},
+                                       {&good, &bad, 1, 1, 1, NULL, 0}};
+    vyre_diag diags[4] = {{0}};
+    vyre_event *event = NULL;
+    CHECK_STATUS(vyre_dispatch_resident(o->pipeline, mixed, 3, NULL, NULL, &diags[0]),
+                 VYRE_INVALID_ARGUMENT, &diags[0]);
+    REQUIRE_OK(vyre_dispatch_resident_async(o->pipeline, mixed, 3, NULL, &event, NULL), NULL);
+    CHECK_STATUS(vyre_event_wait(event, NULL, &diags[1]), VYRE_INVALID_ARGUMENT, &diags[1]);
+    vyre_event_release(event);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(vyre_sequence_run(&sequences[i], NULL, &diags[2 + i]), VYRE_INVALID_ARGUMENT,
+                     &diags[2 + i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        CHECK_HAS(diags[i].message, "belongs to another device");
+        CHECK(diags[i].fix[0]);
+    }
+}
+
+TEST(handles_of_another_owner_are_refused) {
+    static const char *const uris[] = {"ref", "ref-split", "ref-schedule",
+                                       "fault://ref-split?op=launch&n=99"};
+    for (size_t u = 0; u < sizeof uris / sizeof *uris; u++) {
+        owners o = make_owners(uris[u]);
+        vyre_diag diag = {0};
+        for (int i = 0; i < 3; i++) {
+            refuse_foreign(&o, i);
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_STATUS(vyre_buffer_copy(o.buffers[i][0], 0, o.buffers[!i][0], 0, 8, &diag),
+                         VYRE_INVALID_ARGUMENT, &diag);
+            CHECK_HAS(diag.message, "different devices");
+        }
+        finish_owners(&o);
     }
 }
 

@@ -28,8 +28,8 @@ typedef struct attempt {
     uint32_t words[2][4]; /* the caller's slots */
 } attempt;
 
-static attempt try_dispatch(vyre_device *device, const vyre_program *program, vyre_path path,
-                            bool in_place) {
+static attempt try_host(vyre_device *device, const vyre_program *program, vyre_path path,
+                        bool in_place) {
     attempt t = {0};
     vyre_output slots[2];
     for (int i = 0; i < 2; i++) {
@@ -48,6 +48,52 @@ static attempt try_dispatch(vyre_device *device, const vyre_program *program, vy
         CHECK(slots[i].data == t.words[i] && slots[i].size == sizeof t.words[i]);
     }
     return t;
+}
+
+/* Paths of these tests: the two of a dispatch, and buffers that the caller keeps. */
+enum { KEPT = VYRE_PATH_RESIDENT + 1 };
+
+/* The same on buffers that stay: one for each in, inout and out. They are read if all went well. */
+static attempt try_kept(vyre_device *device, vyre_program *program) {
+    static const void *const data[3] = {v, by, NULL};
+    static const uint64_t sizes[3] = {sizeof v, sizeof by, sizeof v};
+    vyre_dispatch_options options = {
+        .has_iterations = true, .iterations = PASSES, .no_optimize = true, .ahead = ahead};
+    attempt t = {0};
+    memcpy(t.words[0], untouched, sizeof untouched);
+    memcpy(t.words[1], untouched, sizeof untouched);
+    uint32_t read[2][4];
+    vyre_pipeline *pipeline = NULL;
+    vyre_buffer *buffers[3] = {NULL, NULL, NULL};
+    t.status = vyre_compile(device, program, &options, &pipeline, &t.diag);
+    for (int i = 0; i < 3 && t.status == VYRE_OK; i++) {
+        t.status = vyre_buffer_create(device, sizes[i], &buffers[i], &t.diag);
+        if (t.status == VYRE_OK && data[i]) {
+            t.status = vyre_buffer_write(buffers[i], 0, data[i], sizes[i], &t.diag);
+        }
+    }
+    if (t.status == VYRE_OK) {
+        t.status = vyre_dispatch_resident(pipeline, buffers, 3, &options, &t.report, &t.diag);
+    }
+    if (t.status == VYRE_OK) {
+        const vyre_read_range ranges[] = {{buffers[0], 0, read[0], sizeof v},
+                                          {buffers[2], 0, read[1], sizeof v}};
+        t.status = vyre_buffer_read_many(ranges, 2, &t.diag);
+        t.report = t.status == VYRE_OK ? t.report : (vyre_dispatch_report){0};
+    }
+    if (t.status == VYRE_OK) {
+        memcpy(t.words, read, sizeof read);
+    }
+    for (int i = 0; i < 3; i++) {
+        vyre_buffer_destroy(buffers[i]);
+    }
+    vyre_pipeline_release(pipeline);
+    return t;
+}
+
+static attempt try_dispatch(vyre_device *device, vyre_program *program, int path, bool in_place) {
+    return path == KEPT ? try_kept(device, program)
+                        : try_host(device, program, (vyre_path)path, in_place);
 }
 
 static void check_slots(const attempt *t, bool in_place) {
@@ -108,8 +154,8 @@ static void check_error(const attempt *t, const char *op, uint32_t n, const char
 }
 
 /* The n-th call of an entry fails; false when the dispatch no longer reaches it. */
-static bool fails(const vyre_program *p, const char *op, uint32_t n, const char *mode,
-                  vyre_path path, bool in_place, uint32_t segments) {
+static bool fails(vyre_program *p, const char *op, uint32_t n, const char *mode, int path,
+                  bool in_place, uint32_t segments) {
     char uri[80];
     snprintf(uri, sizeof uri, "fault://%s?op=%s&n=%u&mode=%s", backend, op, n, mode);
     test_heap heap = {0};
@@ -140,7 +186,7 @@ typedef struct entry {
     uint32_t least; /* calls that a run must at least have made */
 } entry;
 
-static void fail_entries(const entry *entries, size_t count, vyre_path path, bool in_place) {
+static void fail_entries(const entry *entries, size_t count, int path, bool in_place) {
     static const char *const modes[] = {"once", "always", "lost"};
     vyre_program *p = run_parse(text);
     uint32_t segments = count_segments(p);
@@ -159,7 +205,7 @@ static void fail_entries(const entry *entries, size_t count, vyre_path path, boo
     vyre_program_release(p);
 }
 
-static void fail_everywhere(vyre_path path, bool in_place) {
+static void fail_everywhere(int path, bool in_place) {
     static const entry entries[] = {{"allocate", 8}, {"write", 2},   {"read", 4},
                                     {"copy", 6},     {"zero", 2},    {"equal", 3},
                                     {"compile", 4},  {"launch", 12}, {"finish", 3}};
@@ -190,6 +236,8 @@ TEST(every_entry_fails_while_launches_are_ahead) {
     for (ahead = 1; ahead <= 16; ahead *= 4) {
         fail_entries(entries, sizeof entries / sizeof *entries, VYRE_PATH_HOST, false);
     }
+    ahead = 4;
+    fail_entries(entries, sizeof entries / sizeof *entries, KEPT, false);
 }
 
 TEST(every_entry_fails_of_a_device_that_runs_the_schedule) {
@@ -198,6 +246,7 @@ TEST(every_entry_fails_of_a_device_that_runs_the_schedule) {
     backend = "ref-schedule";
     fail_entries(entries, sizeof entries / sizeof *entries, VYRE_PATH_HOST, false);
     fail_entries(entries, sizeof entries / sizeof *entries, VYRE_PATH_RESIDENT, false);
+    fail_entries(entries, sizeof entries / sizeof *entries, KEPT, false);
 }
 
 TEST(every_entry_fails_on_the_host_path) {
@@ -206,6 +255,10 @@ TEST(every_entry_fails_on_the_host_path) {
 
 TEST(every_entry_fails_on_the_resident_path) {
     fail_everywhere(VYRE_PATH_RESIDENT, false);
+}
+
+TEST(every_entry_fails_on_buffers_that_stay) {
+    fail_everywhere(KEPT, false);
 }
 
 TEST(every_entry_fails_in_place) {
@@ -226,9 +279,31 @@ TEST(a_device_opened_anew_works_again) {
     vyre_program_release(p);
 }
 
+/* Copies of collectives follow the barrier of a segment; here all others are snapshots. */
+TEST(a_collective_that_fails_names_its_segment) {
+    vyre_program *p = run_parse(
+        "program p workgroup(1) elements(2) { inout a : u32[2]; out o : u32[2];\n"
+        "  a[global_id.x] += 1; grid_sync; a[global_id.x] += o[0]; all_gather(a, o);\n"
+        "  for (i in 0 .. 2) { a[global_id.x] += o[1 - global_id.x]; all_gather(a, o); } }");
+    static const uint32_t segments[] = {2, 4, 4};
+    const vyre_input in = {v, 8};
+    for (uint32_t i = 0; i < 2 * 3; i++) {
+        char uri[80];
+        snprintf(uri, sizeof uri, "fault://ref-split?op=copy&n=%u", i / 2 + 1);
+        run_result r =
+            run_program(uri, p, &in, 1,
+                        &(vyre_dispatch_options){.path = (vyre_path)(i % 2), .no_optimize = true});
+        CHECK_STATUS(r.status, VYRE_DEVICE_FAILED, &r.diag);
+        CHECK_EQ(r.diag.segment, segments[i / 2]);
+        CHECK_EQ(r.diag.segment_count, count_segments(p));
+        run_finish(&r);
+    }
+    vyre_program_release(p);
+}
+
 typedef struct job {
-    const vyre_program *program;
-    vyre_path path;
+    vyre_program *program;
+    int path;
 } job;
 
 static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
@@ -247,11 +322,10 @@ static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
 
 TEST(every_allocation_fails) {
     job j = {.program = run_parse(text)};
-    for (int path = VYRE_PATH_HOST; path <= VYRE_PATH_RESIDENT; path++) {
-        j.path = (vyre_path)path;
+    for (j.path = VYRE_PATH_HOST; j.path <= KEPT; j.path++) {
         CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     }
-    vyre_program_release((vyre_program *)(uintptr_t)j.program);
+    vyre_program_release(j.program);
 }
 
 TEST(every_allocation_fails_elsewhere) {
@@ -262,7 +336,7 @@ TEST(every_allocation_fails_elsewhere) {
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
     backend = "ref-schedule";
     CHECK(test_every_allocation(dispatch_once, &j, test_scaled(1500)) > 200);
-    vyre_program_release((vyre_program *)(uintptr_t)j.program);
+    vyre_program_release(j.program);
 }
 
 /* Not the device but the program or the caller ends it. */

@@ -633,8 +633,13 @@ TEST(what_is_carried_is_refused_before_anything_runs) {
     CHECK_STATUS(vyre_dispatch(device, program, &in, 1, &out, 1, NULL, NULL, &diag), VYRE_LIMIT,
                  &diag);
     CHECK(diag.fix[0] && !out.data);
-    CHECK_EQ(run_counters(device).launches, 0);
     CHECK_EQ(run_counters(device).input_bytes, moved);
+    CHECK_STATUS(vyre_dispatch_resident(carry, &v, 1, NULL, NULL, &diag), VYRE_LIMIT, &diag);
+    const vyre_dispatch_options o = {.path = VYRE_PATH_RESIDENT};
+    CHECK_STATUS(vyre_pipeline_dispatch(carry, &in, 1, &out, 1, &o, NULL, &diag), VYRE_LIMIT,
+                 &diag);
+    CHECK(diag.fix[0] && !out.data);
+    CHECK_EQ(run_counters(device).launches, 0);
     CHECK_EQ(run_buffer_word(v, 0), 0);
     vyre_program_release(program);
     vyre_buffer_destroy(v);
