@@ -45,11 +45,11 @@ TEST(d04_assignment_only_after_the_barrier) {
     conform_expect("program p workgroup(1) { out o : u32[2]; let x = 1; grid_sync; x = 2;\n"
                    "  grid_sync; o[global_id.x] = x; }",
                    NO_INPUTS, NULL, WORDS(2, 2));
-    /* On some path only, and for another trip: there is a value to assign to. */
-    conform_expect("program p workgroup(1) { out o : u32[2]; let x = 1; o[global_id.x] = x;\n"
-                   "  grid_sync; for (i in 0 .. 2) { if (global_id.x == 1) { x = 2; }\n"
-                   "    o[global_id.x] += 1; grid_sync; } }",
-                   NO_INPUTS, NULL, WORDS(3, 3));
+    /* In a loop that may have no trips: bound before it, not alive where it is assigned. */
+    conform_expect("program p workgroup(1) { out o : u32[2]; param n : u32 = 2; let x = 1;\n"
+                   "  grid_sync; for (i in 0 .. n) { x = global_id.x + 5; grid_sync;\n"
+                   "    o[global_id.x] += x; grid_sync; } o[global_id.x] += x; }",
+                   NO_INPUTS, NULL, WORDS(15, 18));
 }
 
 TEST(d05_early_return_forgotten) {
@@ -105,7 +105,8 @@ TEST(d10_name_free_and_local_in_one_segment) {
 TEST(d11_dead_and_conditional_lets) {
     conform_expect("program p workgroup(1) { out o : u32[3]; let k = global_id.x;\n"
                    "  if (k == 1) { for (i in 0 .. 4) { let v = i * 9; o[2] = v; } }\n"
-                   "  { let v = k + 50; grid_sync; o[k] = v; } }",
+                   "  { let v = k + 50; grid_sync; o[k] = v; }\n"
+                   "  if (k == 3) { for (j in 0 .. 2) { let v = j * 7; o[0] = v; } } }",
                    NO_INPUTS, NULL, WORDS(50, 51, 52));
 }
 

@@ -381,6 +381,7 @@ TEST(d45_async_dispatch_does_not_wait) {
     vyre_output out = {0};
     vyre_event *event = NULL;
     vyre_diag diag = {0};
+    alarm(60); /* one that waits would wait for the gate, for good */
     pthread_mutex_lock(&gate);
     REQUIRE_OK(vyre_dispatch_async(device, p, &in, 1, &out, 1, &keep, &event, &diag), &diag);
     CHECK(!out.data);
