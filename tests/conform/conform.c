@@ -75,6 +75,15 @@ static void finish_resident(resident *r) {
     vyre_device_close(r->device);
 }
 
+/* What a dispatch must make zeros of. */
+static void soil(vyre_buffer *buffer, uint64_t size) {
+    unsigned char *ones = malloc(size + 1);
+    REQUIRE(ones);
+    memset(ones, 0xff, size);
+    REQUIRE_OK(vyre_buffer_write(buffer, 0, ones, size, NULL), NULL);
+    free(ones);
+}
+
 /* A buffer for each declaration of the caller's, with its bytes. */
 static void upload(resident *r, const vyre_program *program, const vyre_input *inputs,
                    uint32_t input_count, const vyre_dispatch_options *options) {
@@ -94,7 +103,9 @@ static void upload(resident *r, const vyre_program *program, const vyre_input *i
         vyre_buffer **buffer = &r->buffers[r->count];
         REQUIRE_OK(vyre_buffer_create(r->device, size, buffer, &diag), &diag);
         r->count++;
-        if (role != VYRE_OUT) {
+        if (role == VYRE_OUT) {
+            soil(*buffer, size);
+        } else {
             REQUIRE_OK(vyre_buffer_write(*buffer, 0, inputs[next].data, size, &diag), &diag);
             next++;
         }

@@ -236,7 +236,9 @@ TEST(minimal_backend_claims_nothing) {
 TEST(launch_validation_of_grid_limits) {
     vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
     vyre_device_close(device);
-    recorder_log.info.max_groups[0] = 4;
+    for (int axis = 0; axis < 3; axis++) {
+        recorder_log.info.max_groups[axis] = 4;
+    }
     vyre_registry *registry = recorder_registry();
     REQUIRE_OK(vyre_device_open(registry, "recorder", NULL, &device, NULL), NULL);
     vyre_registry_destroy(registry);
@@ -247,11 +249,12 @@ TEST(launch_validation_of_grid_limits) {
         vyre_status want;
     } cases[] = {{5, 0, VYRE_LIMIT}, {4, 2, VYRE_OK}, {0, 0, VYRE_OK}};
     vyre_output out = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t k = 0; k < 6 * sizeof cases / sizeof *cases; k++) {
+        const size_t i = k / 6;
+        vyre_dispatch_options o = {.has_grid = true, .grid = {1, 1, 1}, .path = (vyre_path)(k % 2)};
+        o.grid[k / 2 % 3] = cases[i].groups;
         uint32_t before = recorder_log.launch_count;
-        (void)recorder_run(device, text, NO_INPUTS,
-                           OPTIONS(.has_grid = true, .grid = {cases[i].groups, 1, 1}), &out, 1,
-                           cases[i].want);
+        (void)recorder_run(device, text, NO_INPUTS, &o, &out, 1, cases[i].want);
         CHECK_EQ(recorder_log.launch_count - before, cases[i].launches);
     }
     CHECK(memcmp(out.data, "\0\0\0\0\0\0\0\0", 8) == 0); /* of the empty grid */
