@@ -62,8 +62,9 @@ typedef enum wish {
     WISH_COPY, /* pending at a grid barrier */
     WISH_TRAP,
     WISH_CALL,
-    WISH_LOOP,  /* with a grid barrier */
-    WISH_GROUP, /* a value of the group that can't be recomputed */
+    WISH_LOOP,   /* with a grid barrier */
+    WISH_GROUP,  /* a value of the group that can't be recomputed */
+    WISH_REGION, /* with a grid barrier */
     WISHES
 } wish;
 
