@@ -420,7 +420,7 @@ static void simplify(maker *m, uint32_t *stack) {
     }
 }
 
-/* How deep constructs are nested in the block, and in one construct that is added to it. */
+/* How deep constructs nest in the block; at least 1, as what a segment adds does. */
 static uint32_t find_nesting(const maker *m, const vyre_block *b) {
     uint32_t deepest = 1;
     for (uint32_t i = b->first; i != VYRE_NONE; i = m->out->items.data[i].next) {
@@ -437,7 +437,8 @@ static uint32_t find_nesting(const maker *m, const vyre_block *b) {
     return deepest;
 }
 
-/* What is added to a block nests once, perhaps more than it did, and calls were inlined. */
+/* In the source nothing nests too deep, but calls have been inlined, and a segment adds constructs
+ * where there may have been none. */
 static void limit_regions(maker *m) {
     for (uint32_t i = 0; i < m->out->list.count; i++) {
         vyre_block *b = &m->out->list.data[i];
