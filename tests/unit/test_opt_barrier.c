@@ -102,6 +102,7 @@ TEST(other_elements_do) {
     /* An assigned variable is not what it was defined as. */
     expect("let i = global_id.x; a[i] = 3; i = 7 - i; grid_sync; b[g] = a[i];", stays);
     expect("let i = g; a[i] += 3; grid_sync; i = i ^ 1; a[i] += 1;", stays);
+    expect("let i = g; a[i] = 3 + g; if (n == 3) { i = 7 - g; } grid_sync; b[g] = a[i];", stays);
     /* Two lanes have one index, or a loop may wrap into another's elements. */
     expect("atomic_add(a[g / 2], g); grid_sync; b[g] = a[g / 2];", stays);
     expect("atomic_add(a[g & 3], g); grid_sync; b[g] = a[g & 3];", stays);
