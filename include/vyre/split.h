@@ -67,7 +67,17 @@ typedef struct vyre_step {
     uint32_t kept;       /* why the barrier stays: index into `kept`, or VYRE_NONE */
     vyre_place place;    /* of that barrier, or of the condition */
     vyre_stmt condition; /* BRANCH: the if, while or for of the source; else VYRE_NONE */
+    /* The innermost region around all of the step: index into `regions`, or VYRE_NONE. Its segment
+     * reopens it and those around it. (Fewer, if else it would nest too deep.) */
+    uint32_t region;
 } vyre_step;
+
+/* A region of the source that holds a barrier. */
+typedef struct vyre_split_region {
+    vyre_stmt stmt;  /* in `source`; its text is the name */
+    uint32_t parent; /* the next such region around it: index into `regions`, or VYRE_NONE */
+    uint32_t depth;  /* how many there are from the outermost to this one */
+} vyre_split_region;
 
 /* How something that is alive across a barrier gets there. */
 typedef enum vyre_carry_kind {
@@ -151,6 +161,8 @@ typedef struct vyre_module_view {
     uint32_t removed_count;
     const vyre_kept_barrier *kept; /* none with keep_barriers */
     uint32_t kept_count;
+    const vyre_split_region *regions; /* parents first */
+    uint32_t region_count;
     bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
                      module is right only for grids of one group along y and z */
 } vyre_module_view;

@@ -3,6 +3,8 @@
  *   global_id.x, and the variable of `for (v in global_id.x .. n step global_size.x)`: all its
  *   values have the rest global_id.x modulo global_size.x, and the loop ends before it wraps;
  *   local_id.x, and the same with group_size.x: only one lane of the group has it;
+ *   (group_id.x + e) * group_size.x + local_id.x, and with - for the first +: global_id.x and a
+ *   multiple of the size of a group; fused programs are full of it;
  *   form + e, form - e, e - form, form ^ e, where e has one value in the whole dispatch: literals,
  *   params, lengths, sizes of the grid, and what is computed from them.
  * The number itself may differ between two accesses of one form (trips of a loop), the function
@@ -20,7 +22,13 @@
 
 #include "base/mutant.h"
 
-enum { KIND_FIXED, KIND_GLOBAL, KIND_LOCAL };
+enum {
+    KIND_FIXED,
+    KIND_GLOBAL,
+    KIND_LOCAL,
+    KIND_GROUP, /* group_id.x + e: nobody's own, */
+    KIND_BASE   /* nor that times the size of a group */
+};
 enum { KEY_WORDS = 5 }; /* op and such, declaration, operands or bits */
 
 /* VYRE_NONE: out of memory. */
@@ -42,6 +50,7 @@ static uint32_t builtin_form(vyre_owned *o, const vyre_expr_node *n, const uint3
     case VYRE_BUILTIN_GLOBAL_ID:
         return n->axis == 0 ? add_form(o, key, KIND_GLOBAL) : VYRE_OWNED_NOT;
     case VYRE_BUILTIN_LOCAL_ID: return n->axis == 0 ? add_form(o, key, KIND_LOCAL) : VYRE_OWNED_NOT;
+    case VYRE_BUILTIN_GROUP_ID: return n->axis == 0 ? add_form(o, key, KIND_GROUP) : VYRE_OWNED_NOT;
     case VYRE_BUILTIN_NUM_GROUPS:
     case VYRE_BUILTIN_GROUP_SIZE:
     case VYRE_BUILTIN_GLOBAL_SIZE:
@@ -50,8 +59,35 @@ static uint32_t builtin_form(vyre_owned *o, const vyre_expr_node *n, const uint3
     }
 }
 
+static bool is_width(const vyre_owned *o, uint32_t form) {
+    return form == o->group_size || VYRE_MUTANT(owned_any_width, form == o->width, true);
+}
+
+/* The lane's number from that of its group; VYRE_OWNED_NOT: the expression is no part of that. */
+static uint32_t group_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key) {
+    const uint32_t x = o->exprs[n->u.arg[0]], y = o->exprs[n->u.arg[1]];
+    if (x == VYRE_OWNED_NOT || y == VYRE_OWNED_NOT) {
+        return VYRE_OWNED_NOT;
+    }
+    const bool first = kind_of(o, x) == (n->op == VYRE_EXPR_MUL ? KIND_GROUP : KIND_BASE);
+    const uint32_t group = first ? x : y, other = first ? y : x;
+    key[2] = group;
+    if (n->op == VYRE_EXPR_MUL && kind_of(o, group) == KIND_GROUP && is_width(o, other)) {
+        return add_form(o, key, KIND_BASE);
+    }
+    if (n->op != VYRE_EXPR_ADD || kind_of(o, group) != KIND_BASE || other != o->local) {
+        return VYRE_OWNED_NOT;
+    }
+    return group == o->base ? o->global : add_form(o, key, KIND_GLOBAL);
+}
+
 /* At most one operand may be a lane's own; then the operator must be injective in it. */
 static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key) {
+    const uint32_t of_group =
+        n->op == VYRE_EXPR_MUL || n->op == VYRE_EXPR_ADD ? group_form(o, n, key) : VYRE_OWNED_NOT;
+    if (of_group != VYRE_OWNED_NOT) {
+        return of_group;
+    }
     const bool adds = n->op == VYRE_EXPR_ADD || n->op == VYRE_EXPR_BIT_XOR;
     const bool injective = VYRE_MUTANT(owned_any_operator, adds || n->op == VYRE_EXPR_SUB, true);
     uint8_t kind = KIND_FIXED;
@@ -61,10 +97,11 @@ static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *
             return VYRE_OWNED_NOT;
         }
         if (kind_of(o, operand) != KIND_FIXED) {
-            if (!injective || kind != KIND_FIXED) {
+            kind = kind == KIND_FIXED ? kind_of(o, operand) : KIND_BASE;
+            if (!injective || kind == KIND_BASE ||
+                (kind == KIND_GROUP && n->op == VYRE_EXPR_BIT_XOR)) {
                 return VYRE_OWNED_NOT;
             }
-            kind = kind_of(o, operand);
         }
         key[2 + i] = operand;
     }
@@ -129,8 +166,14 @@ static bool number_all(vyre_owned *o) {
     o->local = form_of_id(o, VYRE_BUILTIN_LOCAL_ID);
     o->global_size = form_of_id(o, VYRE_BUILTIN_GLOBAL_SIZE);
     o->group_size = form_of_id(o, VYRE_BUILTIN_GROUP_SIZE);
+    const vyre_expr_node width = {
+        .op = VYRE_EXPR_LITERAL, .type = VYRE_U32, .u.bits = p->workgroup[0]};
+    o->width = form_of(o, &width);
+    const uint32_t group = form_of_id(o, VYRE_BUILTIN_GROUP_ID);
+    const uint32_t base[KEY_WORDS] = {VYRE_EXPR_MUL | VYRE_U32 << 8, 0, group};
+    o->base = group == VYRE_NONE ? VYRE_NONE : add_form(o, base, KIND_BASE);
     bool ok = o->global != VYRE_NONE && o->local != VYRE_NONE && o->global_size != VYRE_NONE &&
-              o->group_size != VYRE_NONE;
+              o->group_size != VYRE_NONE && o->width != VYRE_NONE && o->base != VYRE_NONE;
     mark_assigned(o);
     for (vyre_stmt s = p->entry; s < p->stmt_count && ok; s++) {
         for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr && ok; e++) {
@@ -172,10 +215,10 @@ void vyre_owned_finish(vyre_owned *owned) {
 uint32_t vyre_owned_form(const vyre_owned *owned, vyre_decl memory, vyre_expr index) {
     const uint32_t form = owned->exprs ? owned->exprs[index] : VYRE_OWNED_NOT;
     const uint8_t kind = form == VYRE_OWNED_NOT ? KIND_FIXED : kind_of(owned, form);
-    const bool is_own =
-        owned->p->decls[memory].role == VYRE_WORKGROUP
-            ? kind != KIND_FIXED
-            : VYRE_MUTANT(owned_group_in_buffers, kind == KIND_GLOBAL, kind != KIND_FIXED) &&
-                  VYRE_MUTANT(owned_on_any_grid, !owned->any_grid, true);
+    const bool is_own = owned->p->decls[memory].role == VYRE_WORKGROUP
+                            ? kind == KIND_GLOBAL || kind == KIND_LOCAL
+                            : VYRE_MUTANT(owned_group_in_buffers, kind == KIND_GLOBAL,
+                                          kind == KIND_GLOBAL || kind == KIND_LOCAL) &&
+                                  VYRE_MUTANT(owned_on_any_grid, !owned->any_grid, true);
     return is_own ? form : VYRE_OWNED_NOT;
 }

@@ -14,7 +14,8 @@ typedef struct vyre_owned {
     uint32_t *exprs, *vars; /* forms; NULL: nothing is owned */
     vyre_intern forms;
     VYRE_VEC(uint8_t) kinds;                         /* per form */
-    uint32_t global, local, global_size, group_size; /* forms of these along x */
+    uint32_t global, local, global_size, group_size; /* forms of these along x, */
+    uint32_t width, base; /* of the size of a group as a literal, and of group_id.x times it */
 } vyre_owned;
 
 /* The program has no calls; the view and the allocator are kept. Unless any_grid, the grid is taken

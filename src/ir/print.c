@@ -516,6 +516,11 @@ void vyre_print_expr(const vyre_program *program, vyre_expr expr, vyre_write_fn 
     put_expr(&out, expr);
 }
 
+void vyre_print_string(const char *string, vyre_write_fn write, void *user) {
+    printer out = {.write = write, .user = user};
+    put_string(&out, string);
+}
+
 void vyre_print_stmts(const vyre_program *program, vyre_stmt begin, vyre_stmt end,
                       vyre_write_fn write, void *user) {
     printer out = {.p = vyre_program_get(program), .write = write, .user = user};

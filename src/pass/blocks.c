@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mutant.h"
+#include "vyre/limits.h"
 
 typedef struct open_list {
     vyre_stmt opener;
@@ -26,7 +27,8 @@ typedef struct maker {
     bool *written; /* per declaration: some statement may write it */
     VYRE_VEC(open_list) open;
     uint32_t current;
-    uint32_t depth; /* lifted loops that are open */
+    uint32_t depth;  /* lifted loops that are open */
+    uint32_t region; /* innermost lifted region that is open, or VYRE_NONE */
     bool failed;
 } maker;
 
@@ -78,6 +80,7 @@ static void find_written(maker *m) {
 
 static uint32_t add_block(maker *m) {
     vyre_block block = {.depth = m->depth,
+                        .region = VYRE_NONE,
                         .first = VYRE_NONE,
                         .last = VYRE_NONE,
                         .exit = VYRE_EXIT_END,
@@ -92,8 +95,33 @@ static uint32_t add_block(maker *m) {
     return m->out->list.count - 1;
 }
 
+/* Innermost region around both. A region's number is larger than those of the regions around it. */
+static uint32_t common_region(const vyre_blocks *out, uint32_t x, uint32_t y) {
+    while (x != y && x != VYRE_NONE && y != VYRE_NONE) {
+        if (x > y) {
+            x = out->regions.data[x].parent;
+        } else {
+            y = out->regions.data[y].parent;
+        }
+    }
+    return x == y ? x : VYRE_NONE;
+}
+
+/* Has no place in the source. */
+static bool is_blank(const vyre_block *b) {
+    return b->first == VYRE_NONE && b->condition == VYRE_NONE && b->sync == VYRE_NONE;
+}
+
+/* The block will get something that lies in the region. */
+static void widen_region(const maker *m, vyre_block *b, uint32_t region) {
+    b->region = is_blank(b) ? region
+                            : VYRE_MUTANT(blocks_first_region,
+                                          common_region(m->out, b->region, region), b->region);
+}
+
 static void add_item(maker *m, vyre_item_kind kind, vyre_stmt begin, vyre_stmt end) {
     vyre_block *b = &m->out->list.data[m->current];
+    widen_region(m, b, m->region);
     if (kind == VYRE_ITEM_RANGE && b->last != VYRE_NONE) {
         vyre_item *last = &m->out->items.data[b->last];
         if (last->kind == VYRE_ITEM_RANGE && last->end == begin) {
@@ -117,6 +145,9 @@ static void add_item(maker *m, vyre_item_kind kind, vyre_stmt begin, vyre_stmt e
 
 static void jump(maker *m, uint32_t to, vyre_stmt sync) {
     vyre_block *b = &m->out->list.data[m->current];
+    if (sync != VYRE_NONE && is_blank(b)) {
+        b->region = m->region;
+    }
     b->exit = VYRE_EXIT_NEXT;
     b->next = to;
     b->sync = sync;
@@ -124,6 +155,7 @@ static void jump(maker *m, uint32_t to, vyre_stmt sync) {
 
 static void branch(maker *m, vyre_stmt condition, uint32_t then, uint32_t otherwise) {
     vyre_block *b = &m->out->list.data[m->current];
+    widen_region(m, b, m->region);
     b->exit = VYRE_EXIT_BRANCH;
     b->condition = condition;
     b->next = then;
@@ -161,6 +193,11 @@ static void open_construct(maker *m, vyre_stmt s) {
             jump(m, head, VYRE_NONE);
         }
         m->current = body;
+    } else if (n->op == VYRE_STMT_REGION) {
+        uint32_t around = m->region == VYRE_NONE ? 0 : m->out->regions.data[m->region].depth;
+        vyre_split_region region = {.stmt = s, .parent = m->region, .depth = around + 1};
+        m->region = m->out->regions.count;
+        m->failed |= !vyre_vec_push(m->a, &m->out->regions, region);
     }
     if (!vyre_vec_push(m->a, &m->open, entry)) {
         m->failed = true;
@@ -177,6 +214,8 @@ static void close_construct(maker *m) {
         m->depth--;
         jump(m, top.arm, VYRE_NONE);
         m->current = top.join;
+    } else if (op == VYRE_STMT_REGION) {
+        m->region = m->out->regions.data[m->region].parent;
     }
 }
 
@@ -298,6 +337,18 @@ static bool has_collective(const maker *m, const vyre_block *b) {
     return b->sync != VYRE_NONE && vyre_is_collective(m->p->stmts[b->sync].op);
 }
 
+/* Ends the block as the one behind it ends. */
+static void end_like(const maker *m, vyre_block *b, const vyre_block *behind) {
+    if (!is_blank(behind)) {
+        widen_region(m, b, behind->region);
+    }
+    b->exit = behind->exit;
+    b->condition = behind->condition;
+    b->next = behind->next;
+    b->otherwise = behind->otherwise;
+    b->sync = b->sync == VYRE_NONE ? behind->sync : b->sync;
+}
+
 /* Takes over the exit of the block behind, if that is all it has. */
 static bool take_exit(const maker *m, vyre_block *b) {
     const vyre_block *behind = &m->out->list.data[b->next];
@@ -307,11 +358,7 @@ static bool take_exit(const maker *m, vyre_block *b) {
         (b->sync != VYRE_NONE && !is_private(m, behind))) {
         return false;
     }
-    b->exit = behind->exit;
-    b->condition = behind->condition;
-    b->next = behind->next;
-    b->otherwise = behind->otherwise;
-    b->sync = b->sync == VYRE_NONE ? behind->sync : b->sync;
+    end_like(m, b, behind);
     return true;
 }
 
@@ -340,12 +387,8 @@ static bool absorb(maker *m, uint32_t number) {
     if (b->sync != VYRE_NONE && (behind->sync != VYRE_NONE || !is_private(m, behind))) {
         return false;
     }
+    end_like(m, b, behind);
     append_items(m, b, behind->first, behind->last);
-    b->exit = behind->exit;
-    b->condition = behind->condition;
-    b->next = behind->next;
-    b->otherwise = behind->otherwise;
-    b->sync = b->sync == VYRE_NONE ? behind->sync : b->sync;
     behind->preds = 0;
     return true;
 }
@@ -377,6 +420,37 @@ static void simplify(maker *m, uint32_t *stack) {
     }
 }
 
+/* How deep constructs nest in the block; at least 1, as what a segment adds does. */
+static uint32_t find_nesting(const maker *m, const vyre_block *b) {
+    uint32_t deepest = 1;
+    for (uint32_t i = b->first; i != VYRE_NONE; i = m->out->items.data[i].next) {
+        const vyre_item *item = &m->out->items.data[i];
+        uint32_t depth = 0;
+        for (vyre_stmt s = item->begin; item->kind == VYRE_ITEM_RANGE && s < item->end; s++) {
+            vyre_scope scope =
+                (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)m->p->stmts[s].op)->scope;
+            depth += scope == VYRE_SCOPE_OPEN;
+            depth -= scope == VYRE_SCOPE_END;
+            deepest = depth > deepest ? depth : deepest;
+        }
+    }
+    return deepest;
+}
+
+/* In the source nothing nests too deep, but calls have been inlined, and a segment adds constructs
+ * where there may have been none. */
+static void limit_regions(maker *m) {
+    for (uint32_t i = 0; i < m->out->list.count; i++) {
+        vyre_block *b = &m->out->list.data[i];
+        uint32_t nesting = b->preds > 0 && b->region != VYRE_NONE ? find_nesting(m, b) : 0;
+        while (b->region != VYRE_NONE &&
+               VYRE_MUTANT(blocks_region_deep, m->out->regions.data[b->region].depth + nesting,
+                           m->out->regions.data[b->region].depth) > VYRE_LIMIT_NESTING) {
+            b->region = m->out->regions.data[b->region].parent;
+        }
+    }
+}
+
 static void make(maker *m) {
     uint32_t *stack = NULL;
     m->failed = !find_lifted(m);
@@ -390,6 +464,7 @@ static void make(maker *m) {
     }
     if (!m->failed) {
         simplify(m, stack);
+        limit_regions(m);
     }
     vyre_free(m->a, stack, m->out->list.count, sizeof *stack);
 }
@@ -397,7 +472,7 @@ static void make(maker *m) {
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
                              vyre_split_scope scope, const vyre_allocator *a) {
     *blocks = (vyre_blocks){.scope = scope, .stmt_count = program->stmt_count};
-    maker m = {.p = program, .a = a, .out = blocks};
+    maker m = {.p = program, .a = a, .out = blocks, .region = VYRE_NONE};
     m.lifted = vyre_alloc_zeroed(a, program->stmt_count, sizeof *m.lifted);
     m.written = vyre_alloc_zeroed(a, program->decl_count, sizeof *m.written);
     blocks->loop_of = vyre_alloc(a, program->stmt_count, sizeof *blocks->loop_of);
@@ -441,6 +516,7 @@ void vyre_blocks_finish(vyre_blocks *blocks, const vyre_allocator *a) {
     vyre_vec_free(a, &blocks->list);
     vyre_vec_free(a, &blocks->items);
     vyre_vec_free(a, &blocks->loops);
+    vyre_vec_free(a, &blocks->regions);
     vyre_free(a, blocks->loop_of, blocks->stmt_count, sizeof *blocks->loop_of);
     blocks->loop_of = NULL;
 }

@@ -33,14 +33,19 @@ typedef struct vyre_block {
     vyre_stmt sync; /* a barrier or collective behind the block, or VYRE_NONE */
     uint32_t preds; /* number of edges that lead here, the start counts as one */
     uint32_t depth; /* lifted loops around it */
+    /* Innermost lifted REGION around all items and the condition (around the barrier, if there is
+     * nothing else): its number, or VYRE_NONE. The items, or one added construct, do not nest too
+     * deep in it. */
+    uint32_t region;
 } vyre_block;
 
 typedef struct vyre_blocks {
     vyre_split_scope scope;
     VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
     VYRE_VEC(vyre_item) items;
-    uint32_t *loop_of;         /* per statement: number of the lifted FOR, or VYRE_NONE */
-    VYRE_VEC(vyre_stmt) loops; /* the lifted FORs by number */
+    uint32_t *loop_of;                   /* per statement: number of the lifted FOR, or VYRE_NONE */
+    VYRE_VEC(vyre_stmt) loops;           /* the lifted FORs by number */
+    VYRE_VEC(vyre_split_region) regions; /* the lifted REGIONs by number */
     uint32_t stmt_count;
 } vyre_blocks;
 

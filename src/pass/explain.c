@@ -71,6 +71,26 @@ const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *ste
     return vyre_stmt_info_of((vyre_stmt_op)op)->spelling;
 }
 
+uint32_t vyre_explain_regions(const vyre_module_view *v, const vyre_step *step,
+                              const char *out_names[VYRE_LIMIT_NESTING]) {
+    for (uint32_t r = step->region; r != VYRE_NONE; r = v->regions[r].parent) {
+        out_names[v->regions[r].depth - 1] =
+            vyre_program_get(v->source)->stmts[v->regions[r].stmt].text;
+    }
+    return step->region == VYRE_NONE ? 0 : v->regions[step->region].depth;
+}
+
+/* in region "outer" / "inner" */
+static void in_regions(vyre_text *text, const vyre_module_view *v, const vyre_step *step) {
+    const char *names[VYRE_LIMIT_NESTING];
+    uint32_t count = vyre_explain_regions(v, step, names);
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_text_puts(text, i ? " / " : "    in region ");
+        vyre_print_string(names[i], vyre_explain_write, text);
+    }
+    vyre_text_puts(text, count ? "\n" : "");
+}
+
 void vyre_explain_line(vyre_text *text, vyre_place place) {
     if (place.line) {
         vyre_text_printf(text, "line %" PRIu32, place.line);
@@ -104,12 +124,17 @@ uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32
 }
 
 /* Whatever splitting adds has the place of the `program` line, except the last statement of a
- * segment that decides. */
+ * segment that decides; regions that it reopens are around all. */
 uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stmt *out_begin) {
     const vyre_program *program = module->segments[segment];
     const vyre_program_view *p = vyre_program_get(program);
     uint32_t added = vyre_program_place(module->source).line;
     vyre_stmt end = p->stmt_count, s = p->entry;
+    while (s < end && p->stmts[s].op == VYRE_STMT_REGION && p->stmts[s].match == end - 1 &&
+           vyre_program_stmt_place(program, s).line == added) {
+        s++;
+        end--;
+    }
     vyre_decl last = end > s ? p->stmts[end - 1].decl : VYRE_NONE;
     end -= last != VYRE_NONE && strcmp(p->decls[last].name, module->names.then) == 0;
     while (s < end && vyre_program_stmt_place(program, s).line == added) {
@@ -144,6 +169,7 @@ static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t n
     const vyre_module_view *v = &module->view;
     const vyre_step *step = &v->steps[number];
     vyre_text_printf(text, "\nstep %-4" PRIu32 " %s\n", number, segment_name(v, step));
+    in_regions(text, v, step);
     if (step->sync) {
         vyre_text_printf(text, "    %s, ", vyre_explain_barrier(module, step));
         vyre_explain_line(text, step->place);
@@ -247,6 +273,7 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         vyre_explain_line(text, step->place);
     }
     vyre_text_printf(text, ", behind step %" PRIu32 " (%s)\n", number, segment_name(v, step));
+    in_regions(text, v, step);
     reason(text, v, step);
     if (step->kind == VYRE_STEP_END) {
         vyre_text_puts(text, "    nothing follows: it costs nothing\n");

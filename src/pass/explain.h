@@ -3,6 +3,7 @@
 #define VYRE_SRC_PASS_EXPLAIN_H
 
 #include "base/text.h"
+#include "vyre/limits.h"
 #include "vyre/split.h"
 
 void vyre_explain_text(vyre_text *text, const vyre_module *module);
@@ -32,6 +33,9 @@ void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_b
 void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vyre_step *step);
 /* "grid_sync", or the collective that lies behind the step. */
 const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step);
+/* Names of the regions around a step, outermost first; how many. */
+uint32_t vyre_explain_regions(const vyre_module_view *view, const vyre_step *step,
+                              const char *out_names[VYRE_LIMIT_NESTING]);
 /* "line 12", or "an unknown line". */
 void vyre_explain_line(vyre_text *text, vyre_place place);
 /* Names of the buffers of the source that a segment only reads (or, `written`, may write),

@@ -84,6 +84,14 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
     flag(w, "sync", step->sync);
     flag(w, "flips", step->flips);
     flag(w, "asks", step->asks);
+    const char *regions[VYRE_LIMIT_NESTING];
+    uint32_t region_count = vyre_explain_regions(&module->view, step, regions);
+    vyre_json_key(w, "regions");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < region_count; i++) {
+        vyre_json_put_string(w, regions[i]);
+    }
+    vyre_json_end_array(w);
     vyre_json_key(w, "collective");
     if (step->collective == VYRE_NONE) {
         vyre_json_put_null(w);

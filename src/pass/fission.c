@@ -146,6 +146,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
         step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
+        step->region = block->region;
         m->view.sync_points += step->sync;
     }
     return VYRE_OK;
@@ -245,10 +246,15 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
                               const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
                               vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
+    m->view.region_count = blocks->regions.count;
+    m->regions = vyre_alloc(a, m->view.region_count, sizeof *m->regions);
     m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
     m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
-    if (!m->steps || !m->segments) {
+    if (!m->regions || !m->steps || !m->segments) {
         return vyre_fail_memory(diag, "splitting");
+    }
+    if (m->view.region_count > 0) {
+        memcpy(m->regions, blocks->regions.data, m->view.region_count * sizeof *m->regions);
     }
     bool branches = false;
     for (uint32_t i = 0; i < m->view.step_count; i++) {
@@ -289,6 +295,7 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
+    m->view.regions = m->regions;
     m->view.removed = m->barriers.removed.data;
     m->view.removed_count = m->barriers.removed.count;
     m->view.kept = m->barriers.kept.data;

@@ -35,6 +35,7 @@ struct vyre_module {
     vyre_carry *carries;
     vyre_carry_buffer *buffers;
     char (*buffer_names)[VYRE_MODULE_NAME];
+    vyre_split_region *regions;
     vyre_barriers barriers;
     uint32_t *live;       /* concatenated lists */
     uint32_t *live_first; /* step_count + 1 */

@@ -10,6 +10,8 @@
  *     _next[slot] = y;                          by every living lane: any one may have ended
  *     _then[0] = 2 * _tick + condition;         by every living lane, too
  *
+ * All of it stands in the regions of the source that are common to the whole block.
+ *
  * What lanes share is read from _grid and written to _next: within a launch some lanes read before
  * others have written. It also lets the validator see that what is read is the same for all. So is
  * the word of the last decision, in _turn, another buffer than that of the next one, _then. */
@@ -24,6 +26,7 @@
 #include "ir/builder.h"
 #include "ir/size.h"
 #include "pass/segment_state.h"
+#include "vyre/limits.h"
 
 enum { READ = 1, WRITE = 2 };
 
@@ -323,7 +326,28 @@ static void check_turn(maker *m) {
     vyre_build_end(m->b);
 }
 
-static void restore(maker *m) {
+/* The regions that are around the whole block. */
+static void open_regions(maker *m) {
+    const vyre_split_region *regions = m->plan->blocks->regions.data;
+    vyre_stmt path[VYRE_LIMIT_NESTING];
+    uint32_t count = m->block->region == VYRE_NONE ? 0 : regions[m->block->region].depth;
+    for (uint32_t r = m->block->region; r != VYRE_NONE; r = regions[r].parent) {
+        path[regions[r].depth - 1] = regions[r].stmt;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_build_region(m->b, m->p->stmts[path[i]].text);
+    }
+}
+
+static void close_regions(maker *m) {
+    vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+    for (uint32_t r = m->block->region; r != VYRE_NONE;
+         r = m->plan->blocks->regions.data[r].parent) {
+        vyre_build_end(m->b);
+    }
+}
+
+static void note_recipes(maker *m) {
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
         const vyre_entity *entity = entity_of(m, i);
         if (is_needed(m, i) && entity->kind == VYRE_CARRY_RECOMPUTED &&
@@ -331,8 +355,9 @@ static void restore(maker *m) {
             note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
         }
     }
-    declare_source(m);
-    vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+}
+
+static void restore(maker *m) {
     if (m->checks_turn) {
         check_turn(m);
     }
@@ -373,10 +398,15 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     find_bound(m);
     m->flips = changes_shared(m);
     vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+    note_recipes(m);
+    declare_source(m);
+    vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+    open_regions(m);
     restore(m);
     copy_block(m);
     store(m);
     decide(m);
+    close_regions(m);
     *out_segment = NULL;
     return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
                ? vyre_builder_finish(m->b, out_segment, diag)

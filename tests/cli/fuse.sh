@@ -45,6 +45,19 @@ for backend in ref ref-split; do
         expect_exit 0 "$VYRE" cmp "${pair%:*}.npy" "${pair#*:}.npy"
     done
 done
+# Where each lane goes on with its own elements, one launch does it all.
+cat >shift.vy <<'VY'
+program shift workgroup(4) elements(len(y)) {
+    in  y : u32[];
+    out z : u32[len(y)];
+    z[global_id.x] = y[global_id.x] + 1;
+}
+VY
+expect_exit 0 "$VYRE" fuse square.vy shift.vy -o own.vy
+[[ $(grep -c grid_sync own.vy) == 1 ]] || fail "one barrier"
+expect_exit 0 "$VYRE" run own.vy --backend ref-split "${input[@]}" --stats
+grep -qE 'launches +1$' err || fail "more than one launch"
+
 cp fused.vy stored.vy
 expect_exit 0 "$VYRE" fuse square.vy blur.vy count.vy
 expect_same out stored.vy

@@ -22,7 +22,7 @@ for subject in "${subjects[@]}"; do
     expect_exit 0 "$VYRE" split "$subject" --json
     expect_same out "$name/schedule.json"
     python3 - "$name" <<'PYTHON'
-import json, pathlib, sys
+import json, pathlib, re, sys
 folder = pathlib.Path(sys.argv[1])
 module = json.load(open(folder / "schedule.json"))
 assert module["schema"] == 1 and module["program"] == sys.argv[1], module
@@ -40,6 +40,9 @@ for s in steps:
     assert len(targets) == {"next": 1, "branch": 2, "end": 0}[s["kind"]], s
     assert all(0 <= t < len(steps) for t in targets), s
     assert ("condition" in s) == (s["kind"] == "branch"), s
+    if s["segment"] is not None:
+        opened = re.findall(r'^ *region "(.*)" {$', module["segments"][s["segment"]]["text"], re.M)
+        assert opened[:len(s["regions"])] == s["regions"], s
     kept = [carries[i] for i in s["carries"]]
     lane = sum(4 * c["words"] for c in kept if c["kind"] in ("lane", "private", "ended"))
     assert lane == s["bytes_per_lane"] <= 4 * module["lane_words"], s

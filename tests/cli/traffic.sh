@@ -3,8 +3,7 @@
 # and comes back once. TEST_PERCENT makes it smaller.
 . "$VYRE_SOURCE/tests/cli/lib.sh"
 percent=${TEST_PERCENT:-100}
-words=$((67108864 / 100 * (percent < 100 ? percent : 100) / 16 * 16))
-[[ $percent -lt 100 ]] || words=67108864
+words=$((67108864 * (percent < 100 ? percent : 100) / 100 & ~15))
 
 python3 - >long.vy <<'PYTHON'
 print("program long workgroup(4) elements(16) {")

@@ -53,6 +53,7 @@ static void note_sync(differ_facts *f, const walk *w, vyre_stmt at) {
         const bool waits = w->openers[i] == VYRE_STMT_WHILE;
         differ_note(f, DIFFER_LOOP, counts);
         differ_note(f, DIFFER_WHILE, waits);
+        differ_note(f, DIFFER_REGION, w->openers[i] == VYRE_STMT_REGION);
         around += counts || waits || w->openers[i] == VYRE_STMT_IF;
     }
     differ_note(f, DIFFER_NESTED, around > 0);

@@ -12,6 +12,7 @@
     X(DEEP, "grid_sync 2 or more deep")                                                            \
     X(LOOP, "grid_sync in for")                                                                    \
     X(WHILE, "grid_sync in while")                                                                 \
+    X(REGION, "grid_sync in region")                                                               \
     X(MEMORY, "while on memory")                                                                   \
     X(JUMP, "break or continue")                                                                   \
     X(END, "exit")                                                                                 \

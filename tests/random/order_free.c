@@ -219,12 +219,17 @@ static void add_if(order_free *g, place at) {
     vyre_build_end(g->x.b);
 }
 
-static void add_block(order_free *g, place at) {
+static void add_block(order_free *g, place at, bool over_sync) {
     at.depth++;
-    if (random_chance(&g->x, 50)) {
+    if (!over_sync && random_chance(&g->x, 50)) {
         vyre_build_block(g->x.b);
     } else {
         vyre_build_region(g->x.b, order_free_name(g, "region"));
+    }
+    if (over_sync) {
+        list(g, at, 3);
+        sync(g, at, true);
+        order_free_draw(g, true);
     }
     list(g, at, 5);
     vyre_build_end(g->x.b);
@@ -428,7 +433,7 @@ static void add_stmt(order_free *g, place at) {
         if (g->traps && random_chance(&g->x, 20)) {
             add_trap(g, at);
         } else if (nests && random_chance(&g->x, 50)) {
-            add_block(g, at);
+            add_block(g, at, false);
         }
     }
 }
@@ -481,6 +486,7 @@ static void grant(order_free *g, place at) {
     case WISH_LOOP: add_loop(g, at, LEVEL_GRID, true); break;
     case WISH_GROUP: add_group_value(g); break;
     case WISH_EXCHANGE: add_exchange(g); break;
+    case WISH_REGION: add_block(g, at, true); break;
     case WISHES: break;
     }
 }
@@ -600,8 +606,8 @@ static void define_entry(order_free *g) {
 
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
-    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,   [WISH_CALL] = 60,
-    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8};
+    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,    [WISH_CALL] = 60,
+    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8, [WISH_REGION] = 10};
 
 vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag) {
     order_free g = {.x = {.state = seed, .plain = true}};

@@ -62,9 +62,10 @@ typedef enum wish {
     WISH_COPY, /* pending at a grid barrier */
     WISH_TRAP,
     WISH_CALL,
-    WISH_LOOP,  /* with a grid barrier */
-    WISH_GROUP, /* a value of the group that can't be recomputed */
+    WISH_LOOP,     /* with a grid barrier */
+    WISH_GROUP,    /* a value of the group that can't be recomputed */
     WISH_EXCHANGE, /* a barrier for workgroup memory only */
+    WISH_REGION,   /* with a grid barrier */
     WISHES
 } wish;
 

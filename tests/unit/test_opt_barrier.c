@@ -102,6 +102,7 @@ TEST(other_elements_do) {
     /* An assigned variable is not what it was defined as. */
     expect("let i = global_id.x; a[i] = 3; i = 7 - i; grid_sync; b[g] = a[i];", stays);
     expect("let i = g; a[i] += 3; grid_sync; i = i ^ 1; a[i] += 1;", stays);
+    expect("let i = g; a[i] = 3 + g; if (n == 3) { i = 7 - g; } grid_sync; b[g] = a[i];", stays);
     /* Two lanes have one index, or a loop may wrap into another's elements. */
     expect("atomic_add(a[g / 2], g); grid_sync; b[g] = a[g / 2];", stays);
     expect("atomic_add(a[g & 3], g); grid_sync; b[g] = a[g & 3];", stays);
@@ -129,6 +130,30 @@ TEST(a_group_tells_its_own_lanes_apart) {
                    "  b[global_id.x] = w[3 - l] + a[global_id.x];"),
            (counts){.weakened = 1, .along_x = true});
 #undef GROUPED
+}
+
+TEST(a_lane_is_known_by_its_group_and_place) {
+#define WOVEN(before, behind)                                                                      \
+    "program p workgroup(4) elements(8) { inout a : u32[8]; out b : u32[8]; param k : u32 = 0;\n"  \
+    "  let l = local_id.x; let g = group_id.x; let f = k;\n"                                       \
+    "  a[" before "] += 3; grid_sync; b[global_id.x] = a[" behind "]; }"
+    expect(WOVEN("g * 4 + l", "global_id.x"), own);
+    expect(WOVEN("l + group_size.x * g", "g * 4 + l"), own);
+    expect(WOVEN("(g - f) * 4 + l", "(group_id.x - k) * group_size.x + local_id.x"), own);
+    expect(WOVEN("(f - g) * 4 + l", "(f - g) * 4 + l"), own);
+    expect(WOVEN("(g + f) * 4 + l", "(f - g) * 4 + l"), stays);
+    expect(WOVEN("(g + f) * 4 + l", "g * 4 + l"), stays);
+    expect(WOVEN("(g ^ f) * 4 + l", "(g ^ f) * 4 + l"), stays);
+    /* Lanes of two groups meet. */
+    expect("program p workgroup(4) elements(8) { inout a : u32[8]; out b : u32[8];\n"
+           "  let i = group_id.x * 3 + local_id.x; atomic_add(a[i], 1 + group_id.x); grid_sync;\n"
+           "  b[global_id.x] = a[i]; }",
+           stays);
+    expect("program p workgroup(4) elements(8) { inout a : u32[8]; out b : u32[8];\n"
+           "  let i = group_id.x * 4; atomic_add(a[i], 1 + local_id.x); grid_sync;\n"
+           "  b[global_id.x] = a[i]; }",
+           stays);
+#undef WOVEN
 }
 
 TEST(groups_that_do_not_lie_along_x_own_nothing) {

@@ -1,6 +1,7 @@
 /* Splitting: what crosses a grid barrier arrives, whatever it is. Each program runs natively and
  * split, in all orders, on both paths, and gives the expected words. */
 #include "harness/run.h"
+#include "vyre/limits.h"
 
 static void print_segments(const vyre_program *program);
 
@@ -206,11 +207,136 @@ TEST(segments_are_valid_programs_without_grid_barriers) {
     vyre_program_release(p);
 }
 
+/* The segment stands in the regions of its step, all of it, and is valid; the names outermost
+ * first, each followed by a slash. */
+static void check_regions(const vyre_module_view *v, const vyre_step *step, char *out,
+                          size_t size) {
+    const vyre_program_view *p = vyre_program_get(v->source);
+    uint32_t depth = step->region == VYRE_NONE ? 0 : v->regions[step->region].depth;
+    const char *names[VYRE_LIMIT_NESTING];
+    REQUIRE(depth < VYRE_LIMIT_NESTING);
+    for (uint32_t r = step->region, at = depth; r != VYRE_NONE; r = v->regions[r].parent) {
+        names[--at] = p->stmts[v->regions[r].stmt].text;
+    }
+    *out = '\0';
+    for (uint32_t i = 0; i < depth; i++) {
+        size_t length = strlen(out);
+        CHECK(snprintf(out + length, size - length, "%s/", names[i]) < (int)(size - length));
+    }
+    if (step->segment == VYRE_NONE) {
+        return;
+    }
+    const vyre_program_view *s = vyre_program_get(v->segments[step->segment]);
+    for (uint32_t i = 0; i < depth; i++) {
+        CHECK_EQ(s->stmts[s->entry + i].op, VYRE_STMT_REGION);
+        CHECK_STR(s->stmts[s->entry + i].text, names[i]);
+        CHECK_EQ(s->stmts[s->entry + i].match, s->stmt_count - 1 - i);
+    }
+    vyre_diag items[4];
+    vyre_diag_list list = {.items = items, .capacity = 4};
+    CHECK_STATUS(vyre_check(v->segments[step->segment], NULL, &list), VYRE_OK, items);
+}
+
+/* The regions of each step. */
+static void expect_regions(const char *text, const char *const *want, uint32_t count) {
+    vyre_program *p = run_parse(text);
+    vyre_split_options options = {.keep_barriers = true};
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    CHECK_EQ(v->step_count, count);
+    for (uint32_t i = 0; i < count && i < v->step_count; i++) {
+        char found[512];
+        check_regions(v, &v->steps[i], found, sizeof found);
+        CHECK_STR(found, want[i]);
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+#define PATHS(...)                                                                                 \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
+
+TEST(segments_reopen_the_regions_around_all_of_them) {
+    expect_regions("program p workgroup(2) elements(4) { out o : u32[4]; let i = global_id.x;\n"
+                   "  region \"a\" { o[i] = 1; grid_sync;\n" /* step 0 began in the program */
+                   "    region \"b\" { o[3 - i] = 2; grid_sync; o[i] = 3; grid_sync; o[i] = 4; }\n"
+                   "    region \"c\" { o[i] = 5; grid_sync; } } grid_sync; o[i] = 6; }",
+                   PATHS("", "a/b/", "a/b/", "a/", "", ""));
+    expect_regions("program p workgroup(2) elements(4) { out o : u32[4]; let i = global_id.x;\n"
+                   "  grid_sync; region \"a\" { o[i] = 1;\n" /* a decision is where it stands */
+                   "    for (k in 0 .. 3) { region \"b\" { o[i] = k; grid_sync; o[3 - i] = 2;\n"
+                   "      if (k == 1) { break; } grid_sync; o[i] = 3; } } } }",
+                   PATHS("", "a/", "a/b/", "a/b/", "a/b/", "a/", ""));
+    expect_regions("program p workgroup(2) elements(4) { out o : u32[4];\n"
+                   "  region \"a\" { grid_sync; } region \"a\" { grid_sync; } }",
+                   PATHS("a/", "a/"));
+}
+
+/* A program of `outer` regions in which a function is called, whose body is `inner` regions, a
+ * barrier in the innermost, an exit, and behind another barrier `ifs` ifs. */
+static char *deep_program(uint32_t outer, uint32_t inner, uint32_t ifs) {
+    char *text = calloc(1, 8192), *at = text;
+    at += sprintf(at, "program p workgroup(2) elements(4) { inout o : u32[4];\n"
+                      "  fn f(v : u32) -> u32 {");
+    for (uint32_t i = 0; i < inner; i++) {
+        at += sprintf(at, "region \"r\" {");
+    }
+    at += sprintf(at, "grid_sync; if (o[3 - global_id.x] == 3) { exit; } grid_sync;");
+    for (uint32_t i = 0; i < ifs; i++) {
+        at += sprintf(at, "if (o[global_id.x] != 3) {");
+    }
+    at += sprintf(at, "o[global_id.x] = v;");
+    for (uint32_t i = 0; i < ifs; i++) {
+        at += sprintf(at, "}");
+    }
+    at += sprintf(at, "grid_sync; o[3 - global_id.x] = v;");
+    for (uint32_t i = 0; i < inner; i++) {
+        at += sprintf(at, "}");
+    }
+    at += sprintf(at, "return v + 1; }\n");
+    for (uint32_t i = 0; i < outer; i++) {
+        at += sprintf(at, "region \"r\" {");
+    }
+    at += sprintf(at, "let x = f(2); o[global_id.x] = x;");
+    for (uint32_t i = 0; i < outer; i++) {
+        at += sprintf(at, "}");
+    }
+    (void)sprintf(at, "}");
+    return text;
+}
+
+static void expect_depths(uint32_t outer, uint32_t inner, uint32_t ifs, const uint32_t want[2]) {
+    char *text = deep_program(outer, inner, ifs), found[512];
+    vyre_program *p = run_parse(text);
+    vyre_split_options options = {.keep_barriers = true};
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    REQUIRE(v->step_count == 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        check_regions(v, &v->steps[i], found, sizeof found);
+        CHECK_EQ(strlen(found), 2 * (i == 0 || i == 3 ? outer : want[i - 1]));
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+    free(text);
+}
+
+TEST(reopened_regions_nest_no_deeper_than_programs_may) {
+    enum { MOST = VYRE_LIMIT_NESTING };
+    expect_depths(3, 5, 7, (const uint32_t[]){8, 8});
+    expect_depths(1, MOST - 2, 1, (const uint32_t[]){MOST - 1, MOST - 1});
+    expect_depths(1, MOST - 1, 1, (const uint32_t[]){MOST - 1, MOST - 1});
+    expect_depths(40, 30, 20, (const uint32_t[]){MOST - 1, MOST - 20});
+}
+
 static const char *crowded =
     "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
     "  private a : f32[2]; fn f(v : u32) -> u32 { grid_sync; return v + 1; }\n"
     "  let x = f(o[global_id.x]); if (x == 3) { exit; } while (x < 3) { grid_sync; x = 3; }\n"
-    "  for (i in 0 .. x) { grid_sync; w[0] = i; a[0] = 1.0; }\n"
+    "  region \"r\" { for (i in 0 .. x) { grid_sync; w[0] = i; a[0] = 1.0; } }\n"
     "  o[global_id.x] = x + w[0] + u32(a[0]); }";
 
 static vyre_status split_crowded(const vyre_allocator *a, void *user) {
