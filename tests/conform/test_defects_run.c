@@ -437,6 +437,22 @@ TEST(d47_segments_are_valid_programs) {
     vyre_module_release(m);
 }
 
+/* A wrapper around the whole program is around each segment. */
+TEST(d47_wrappers_are_kept) {
+    vyre_module *m =
+        conform_split("program p workgroup(1) { out o : u32[2]; region \"a\" { { region \"b\" {\n"
+                      "  o[global_id.x] = 1; grid_sync; o[global_id.x] += 1; } } } }");
+    const vyre_module_view *view = vyre_module_get(m);
+    CHECK_EQ(view->segment_count, 2);
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        char *text = conform_print(view->segments[i]);
+        CHECK_HAS(text, "region \"a\"");
+        CHECK_HAS(text, "region \"b\"");
+        free(text);
+    }
+    vyre_module_release(m);
+}
+
 /* Names that splitting would like to use belong to the source. */
 TEST(d47_names_of_the_source_come_first) {
     static const char text[] =
