@@ -101,6 +101,23 @@ void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect
     }
 }
 
+typedef struct write_search {
+    vyre_decl decl;
+    bool writes;
+} write_search;
+
+static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
+    write_search *search = user;
+    (void)load;
+    search->writes |= decl == search->decl && (effect & VYRE_EFFECT_WRITE) != 0;
+}
+
+bool vyre_effects_write(const vyre_effect_map *effects, vyre_stmt stmt, vyre_decl decl) {
+    write_search search = {.decl = decl};
+    vyre_effects_of(effects, stmt, note_write, &search);
+    return search.writes;
+}
+
 static void set_bit(uint64_t *set, vyre_decl decl) {
     set[decl / 64] |= UINT64_C(1) << decl % 64;
 }

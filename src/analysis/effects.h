@@ -43,6 +43,9 @@ typedef void (*vyre_effect_fn)(void *user, vyre_decl decl, uint32_t effect, vyre
 void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect_fn visit,
                      void *user);
 
+/* Whether one of them writes the declaration. */
+bool vyre_effects_write(const vyre_effect_map *effects, vyre_stmt stmt, vyre_decl decl);
+
 /* Bits of vyre_waits of the statement itself; of a call, those of its callee. */
 uint32_t vyre_effects_waits(const vyre_effect_map *effects, vyre_stmt stmt);
 uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn);

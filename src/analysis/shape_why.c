@@ -36,25 +36,11 @@ static uint32_t condition_of(const trace *t, uint32_t node) {
     return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
 }
 
-typedef struct writer_search {
-    vyre_decl decl;
-    bool writes;
-} writer_search;
-
-static void note_writer(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
-    writer_search *search = user;
-    (void)load;
-    search->writes |= decl == search->decl && (effect & VYRE_EFFECT_WRITE) != 0;
-}
-
 static bool step_writes(const vyre_shapes *s, uint32_t step, vyre_decl decl) {
     const vyre_stmt stmt = s->steps.data[step].stmt;
     const vyre_stmt_node *node = &s->program->stmts[stmt];
-    writer_search search = {.decl = decl};
-    if (node->op != VYRE_STMT_CALL || s->program->fns[node->fn].opaque) {
-        vyre_effects_of(s->effects, stmt, note_writer, &search);
-    }
-    return search.writes;
+    const bool expanded = node->op == VYRE_STMT_CALL && !s->program->fns[node->fn].opaque;
+    return !expanded && vyre_effects_write(s->effects, stmt, decl);
 }
 
 /* The write that is best shown: the next one after the load, else the last one before it, up to a

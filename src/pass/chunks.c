@@ -44,7 +44,7 @@ static void lay_out(vyre_module *m, uint32_t lane_most, uint32_t group_most, boo
 vyre_status vyre_chunks_init(vyre_module *m, const vyre_carry_plan *plan,
                              const vyre_split_options *options, vyre_diag *diag) {
     uint32_t lanes = plan->lane_words, groups = plan->group_words;
-    bool apart = options && (options->lane_words || options->group_words);
+    bool apart = options->lane_words || options->group_words;
     uint32_t lane_most = apart && options->lane_words ? options->lane_words : UINT32_MAX;
     uint32_t group_most = apart && options->group_words ? options->group_words : UINT32_MAX;
     uint64_t count = apart ? vyre_ceil_div(lanes, lane_most) + vyre_ceil_div(groups, group_most)

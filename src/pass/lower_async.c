@@ -115,25 +115,14 @@ static void include_behind(const plan *all, vyre_split_scope scope, vyre_stmt wa
     include(r, wait, s);
 }
 
-typedef struct watch {
-    vyre_decl decl;
-    bool written;
-} watch;
-
-static void notice(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
-    watch *w = user;
-    (void)load;
-    w->written |= decl == w->decl && (effect & VYRE_EFFECT_WRITE) != 0;
-}
-
 /* A statement by which some lane may change the source between this lane's begin and its wait, or
  * VYRE_NONE. Lanes run apart between barriers, so everything counts from the barrier before the
  * begin to that behind the wait: barriers of the grid, or those of the group if only it can write
  * there. Of a private source only what lies between the two. */
 static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
-    watch source = {.decl = all->p->stmts[begin].decl};
+    vyre_decl source = all->p->stmts[begin].decl;
     range r = {begin, wait};
-    uint8_t role = all->p->decls[source.decl].role;
+    uint8_t role = all->p->decls[source].role;
     if (role != VYRE_PRIVATE) {
         vyre_split_scope scope =
             role == VYRE_WORKGROUP ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID;
@@ -141,8 +130,7 @@ static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
         VYRE_MUTANT(lower_async_until_wait, include_behind(all, scope, wait, &r), (void)0);
     }
     for (vyre_stmt s = r.first; s < r.end; s++) {
-        vyre_effects_of(all->effects, s, notice, &source);
-        if (source.written) {
+        if (vyre_effects_write(all->effects, s, source)) {
             return s;
         }
     }
