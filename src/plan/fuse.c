@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "ir/fold.h"
-#include "pass/inline.h"
+#include "lower/inline.h"
 #include "vyre/check.h"
 
 typedef unsigned long long ull;

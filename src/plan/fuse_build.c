@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "ir/builder.h"
 #include "ir/rewrite.h"
-#include "pass/unique.h"
+#include "ir/unique.h"
 #include "plan/fuse.h"
 #include "vyre/check.h"
 

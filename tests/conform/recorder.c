@@ -2,7 +2,7 @@
  * memory are those of "ref"; a short list remembers which kernel has a grid barrier. */
 #include "conform/recorder.h"
 
-#include "runtime/registry.h"
+#include "device/registry.h"
 
 recorder recorder_log;
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "diff/groups.h"
+#include "dispatch/pipeline.h"
 #include "harness/test.h"
 #include "ir/size.h"
 #include "random/random_program.h"
-#include "runtime/pipeline.h"
 #include "vyre/check.h"
 
 /* Of this many programs one is looked at for races, and one for the text of its segments: both cost

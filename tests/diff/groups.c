@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "device/builtin.h"
 #include "ir/size.h"
-#include "pass/module.h"
-#include "runtime/builtin.h"
-#include "runtime/walk.h"
+#include "kit/walk.h"
+#include "split/module.h"
 
 enum { LANE, GRID, NEXT, TURN, THEN, CARRIES };
 

@@ -10,13 +10,19 @@ base
 ir              base
 text            base ir
 analysis        base ir text
-pass            base ir text analysis
-plan            base ir text analysis pass
-runtime         base ir text analysis pass plan
-backend/null    base runtime
-backend/ref     base ir runtime
-backend/cpu     base ir analysis pass runtime
-backend/opencl  base ir analysis pass runtime
+lower           base ir analysis
+opt             base ir analysis lower
+split           base ir analysis lower opt
+show            base ir split
+plan            base ir text analysis lower
+kit             base ir split
+device          base ir kit
+schedule        base ir lower opt split kit device
+dispatch        base ir analysis lower opt split kit device schedule
+backend/null    base kit device
+backend/ref     base ir kit device
+backend/cpu     base ir analysis lower opt split kit device
+backend/opencl  base ir analysis lower opt split kit device
 io              base plan
 '
 

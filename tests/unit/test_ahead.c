@@ -1,7 +1,7 @@
 /* Launches ahead of the decision: what is guessed, what it costs, and that a wrong guess leaves no
  * trace but in the counters. */
+#include "device/registry.h"
 #include "harness/run.h"
-#include "runtime/registry.h"
 #include "vyre/backend.h"
 
 /* Each trip is one launch that decides and flips; one more for the first decision, one for the

@@ -1,7 +1,7 @@
 /* Binding plan and launch geometry: sizes, params, orders of inputs and outputs, grids. */
+#include "dispatch/bind.h"
+#include "dispatch/geometry.h"
 #include "harness/test.h"
-#include "runtime/bind.h"
-#include "runtime/geometry.h"
 #include "vyre/dispatch.h"
 
 static vyre_builder *begin(uint32_t x, uint32_t y, uint32_t z) {

@@ -1,8 +1,8 @@
 /* State that lanes and groups own, spread over several buffers: the layout, the results on devices
  * with small buffers, sizes and indices at 2^32, and the errors where there is no room. */
 #include "base/alloc.h"
+#include "device/registry.h"
 #include "harness/run.h"
-#include "runtime/registry.h"
 #include "vyre/backend.h"
 
 typedef unsigned long long ull;

@@ -1,6 +1,6 @@
 /* The minimum cut between storing and computing again, against brute force. */
 #include "harness/test.h"
-#include "pass/cut.h"
+#include "split/cut.h"
 
 enum { MOST = 9 };
 

@@ -1,6 +1,6 @@
 /* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
+#include "device/builtin.h"
 #include "harness/run.h"
-#include "runtime/builtin.h"
 #include "vyre/dispatch.h"
 
 static vyre_builder *begin(const char *name, uint32_t lanes) {

@@ -1,8 +1,8 @@
 /* What a dispatch says about itself, on a device that does as it is told: how often the host
  * waited, what was skipped and carried, where the time went; and that nothing is begun after it was
  * cancelled. */
+#include "device/builtin.h"
 #include "harness/run.h"
-#include "runtime/builtin.h"
 
 /* ref-split with a `finish`. Its launches take the times of a list, one of them is followed by a
  * request to cancel, and one fails. */

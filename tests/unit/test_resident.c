@@ -1,6 +1,6 @@
 /* Pipelines, dispatches on buffers that stay on the device, batches and sequences. */
+#include "device/builtin.h"
 #include "harness/run.h"
-#include "runtime/builtin.h"
 
 /* y += reversed (x + by), z += reversed y: in three segments, with a value of each lane carried. */
 static const char add_text[] =

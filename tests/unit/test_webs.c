@@ -1,5 +1,5 @@
 /* Webs: which versions of variables become variables of their own, as text in and text out. */
-#include "pass/webs.h"
+#include "opt/webs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "harness/test.h"
-#include "pass/inline.h"
+#include "lower/inline.h"
 #include "unit/ref_text.h"
 
 static bool append(void *user, const char *text, size_t length) {

@@ -3,8 +3,8 @@
  * backend (docs/backend-guide.md); measure with it what the runtime itself costs. */
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "runtime/builtin.h"
-#include "runtime/host_memory.h"
+#include "device/builtin.h"
+#include "kit/host_memory.h"
 
 typedef struct null_device {
     vyre_host_device host;

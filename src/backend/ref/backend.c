@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/mutant.h"
-#include "runtime/builtin.h"
-#include "runtime/host_memory.h"
-#include "runtime/walk.h"
+#include "device/builtin.h"
+#include "kit/host_memory.h"
+#include "kit/walk.h"
 
 typedef struct ref_device {
     vyre_host_device host;

@@ -1,0 +1,96 @@
+/* One function per entry of a backend, made from the list of entries. */
+#include "device/call.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "device/trace.h"
+
+/* What spans of an entry are called. */
+#define SPAN_allocate       "alloc"
+#define SPAN_write          "upload"
+#define SPAN_read           "download"
+#define SPAN_copy           "copy"
+#define SPAN_zero           "zero"
+#define SPAN_equal          "compare"
+#define SPAN_compile        "compile"
+#define SPAN_launch         "launch"
+#define SPAN_finish         "wait"
+#define SPAN_fetch          "fetch"
+#define SPAN_await          "await"
+#define SPAN_compile_module "compile"
+#define SPAN_run_module     "launch"
+
+static vyre_status begin(const vyre_call *call, uint64_t *out_time, vyre_diag *diag) {
+    if (vyre_device_is_lost(call->device)) {
+        return vyre_fail(diag, VYRE_DEVICE_LOST, "reopen the device, or open it anew",
+                         "the %s device was lost", call->device->info.backend);
+    }
+    *out_time = call->trace || call->elapsed ? vyre_clock_now() : 0;
+    return VYRE_OK;
+}
+
+static vyre_status end(const vyre_call *call, const char *category, uint64_t begun,
+                       vyre_status status) {
+    uint64_t now = begun ? vyre_clock_now() : 0;
+    if (call->elapsed) {
+        *call->elapsed += now - begun;
+    }
+    if (call->trace) {
+        vyre_span span = {.category = category,
+                          .name = call->name,
+                          .begin = begun,
+                          .end = now,
+                          .bytes = call->bytes,
+                          .segment = call->segment,
+                          .segment_count = call->segment_count};
+        vyre_trace_add(call->trace, &span);
+    }
+    if (VYRE_MUTANT(loss_unnoticed, status == VYRE_DEVICE_LOST, false)) {
+        atomic_store(&call->device->is_lost, true);
+    }
+    return status;
+}
+
+#define UNPACK(...) __VA_ARGS__
+#define CALL(name, arguments, ...)                                                                 \
+    vyre_status vyre_call_##name(const vyre_call *call, __VA_ARGS__) {                             \
+        vyre_device *device = call->device;                                                        \
+        uint64_t time = 0;                                                                         \
+        vyre_status status = begin(call, &time, diag);                                             \
+        return status != VYRE_OK || !device->table->name                                           \
+                   ? status                                                                        \
+                   : end(call, SPAN_##name, time,                                                  \
+                         device->table->name(device->object, UNPACK arguments));                   \
+    }
+VYRE_DEVICE_ENTRIES(CALL, VYRE_CALL_NOT)
+
+vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memory *out_memory,
+                                 vyre_diag *diag) {
+    if (size == 0) {
+        *out_memory = 0;
+        return VYRE_OK;
+    }
+    const vyre_device_info *info = &call->device->info;
+    uint64_t most = info->max_buffer_bytes;
+    if (most && size > most) {
+        return vyre_fail(diag, VYRE_LIMIT, "use a smaller problem or another device",
+                         "%s needs %llu bytes, and a buffer of %s has at most %llu", call->name,
+                         (unsigned long long)size, info->backend, (unsigned long long)most);
+    }
+    vyre_call sized = *call;
+    sized.bytes = size;
+    vyre_status status = vyre_call_allocate(&sized, size, out_memory, diag);
+    if (status == VYRE_OUT_OF_MEMORY) {
+        return vyre_fail(diag, status, "use a smaller problem or a device with more memory",
+                         "out of memory on %s for %s of %llu bytes", info->backend, call->name,
+                         (unsigned long long)size);
+    }
+    return status;
+}
+
+void vyre_device_free(vyre_device *device, vyre_memory memory) {
+    if (memory) {
+        device->table->free(device->object, memory);
+    }
+}

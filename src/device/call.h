@@ -1,0 +1,33 @@
+/* Calling a backend. Every call that can fail goes through here: a lost device is not called, its
+ * loss is noticed, and the call becomes a span of the trace. */
+#ifndef VYRE_SRC_DEVICE_CALL_H
+#define VYRE_SRC_DEVICE_CALL_H
+
+#include "device/device.h"
+#include "device/entries.h"
+
+typedef struct vyre_call {
+    vyre_device *device;
+    vyre_trace *trace; /* NULL: none */
+    const char *name;  /* of the span: a buffer or a program */
+    uint64_t bytes;    /* of the span */
+    uint32_t segment, segment_count;
+    uint64_t *elapsed; /* the time that the call takes is added; may be NULL */
+} vyre_call;
+
+/* vyre_call_write(call, memory, offset, data, size, diag) and so on, for each entry that can fail.
+ * An entry that the backend leaves out does nothing. */
+#define VYRE_CALL_DECLARE(name, arguments, ...)                                                    \
+    vyre_status vyre_call_##name(const vyre_call *call, __VA_ARGS__);
+#define VYRE_CALL_NOT(...)
+VYRE_DEVICE_ENTRIES(VYRE_CALL_DECLARE, VYRE_CALL_NOT)
+#undef VYRE_CALL_DECLARE
+
+/* Memory of a device, checked against its limits; 0 bytes give no memory. call->name says what for
+ * in messages. */
+vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memory *out_memory,
+                                 vyre_diag *diag);
+/* memory may be 0. Frees also on a lost device. */
+void vyre_device_free(vyre_device *device, vyre_memory memory);
+
+#endif

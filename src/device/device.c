@@ -1,0 +1,185 @@
+/* Devices by URI: opening, losing and reopening them. */
+#include "device/device.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/nearest.h"
+#include "device/queue.h"
+#include "device/registry.h"
+
+/* Opens what the device says it is. On failure its object is not there. */
+static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
+    const vyre_backend *backend = device->backend;
+    const vyre_fault *fault = device->has_fault ? &device->fault : NULL;
+    device->opens++;
+    vyre_status status = fault ? vyre_fault_opening(fault, device->opens, diag) : VYRE_OK;
+    if (status != VYRE_OK) {
+        return status;
+    }
+    uint64_t begin = vyre_clock_now();
+    const vyre_device_table *table = backend->device;
+    vyre_backend_device *object = NULL;
+    status = backend->open(backend, device->path, &device->allocator, &object, diag);
+    if (status == VYRE_OK && fault) {
+        status = vyre_fault_wrap(fault, &device->allocator, &table, &object, diag);
+        if (status != VYRE_OK) {
+            backend->device->close(object);
+        }
+    }
+    if (status == VYRE_OK) {
+        device->open_ns = vyre_clock_now() - begin;
+        device->table = table;
+        device->object = object;
+        table->describe(object, &device->info);
+        vyre_diag_copy(device->info.backend, sizeof device->info.backend, backend->name);
+    }
+    return status;
+}
+
+static void free_device(vyre_device *device) {
+    vyre_allocator a = device->allocator;
+    vyre_free(&a, device->path, device->path_size, 1);
+    vyre_free(&a, device, 1, sizeof *device);
+}
+
+vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
+                                     const vyre_fault *fault, const vyre_allocator *a,
+                                     vyre_device **out_device, vyre_diag *diag) {
+    vyre_device *device = vyre_alloc_zeroed(a, 1, sizeof *device);
+    if (!device) {
+        return vyre_fail_memory(diag, "a device");
+    }
+    device->allocator = *a;
+    device->backend = backend;
+    device->path_size = strlen(path) + 1;
+    device->path = vyre_alloc(a, device->path_size, 1);
+    device->has_fault = fault != NULL;
+    device->fault = fault ? *fault : (vyre_fault){0};
+    vyre_status status = VYRE_OK;
+    if (!device->path) {
+        status = vyre_fail_memory(diag, "a device");
+    } else {
+        memcpy(device->path, path, device->path_size);
+        status = open_object(device, diag);
+    }
+    if (status == VYRE_OK && pthread_mutex_init(&device->lock, NULL) != 0) {
+        device->table->close(device->object);
+        status = vyre_fail_memory(diag, "a device");
+    }
+    if (status != VYRE_OK) {
+        free_device(device);
+        return status;
+    }
+    *out_device = device;
+    return VYRE_OK;
+}
+
+static vyre_status unknown_backend(const vyre_registry *registry, const char *uri, size_t length,
+                                   vyre_diag *diag) {
+    char name[64] = "", fix[VYRE_DIAG_FIX] = "the backends are:";
+    memcpy(name, uri, length < sizeof name ? length : sizeof name - 1);
+    vyre_nearest nearest = vyre_nearest_to(name);
+    for (uint32_t i = 0; i < vyre_backend_count(registry); i++) {
+        const char *candidate = vyre_backend_name(registry, i);
+        size_t used = strlen(fix);
+        vyre_nearest_offer(&nearest, candidate);
+        if (used + strlen(candidate) + 2 < sizeof fix) {
+            fix[used] = ' ';
+            memcpy(fix + used + 1, candidate, strlen(candidate) + 1);
+        }
+    }
+    return vyre_fail(diag, VYRE_NOT_FOUND, fix, "there is no backend \"%s\"%s%s%s", name,
+                     nearest.best ? "; did you mean \"" : "", nearest.best ? nearest.best : "",
+                     nearest.best ? "\"?" : "");
+}
+
+static vyre_status open_plain(const vyre_registry *registry, const char *uri,
+                              const vyre_fault *fault, const vyre_allocator *a,
+                              vyre_device **out_device, vyre_diag *diag) {
+    if (!*uri || strcmp(uri, "auto") == 0) {
+        return vyre_device_open_best(registry, fault, a, out_device, diag);
+    }
+    const char *colon = strstr(uri, "://");
+    size_t length = colon ? (size_t)(colon - uri) : strlen(uri);
+    const vyre_backend *backend = vyre_registry_find(registry, uri, length);
+    if (!backend) {
+        return unknown_backend(registry, uri, length, diag);
+    }
+    return vyre_device_open_backend(backend, colon ? colon + 3 : "", fault, a, out_device, diag);
+}
+
+/* uri is what follows "fault://": INNER?op=... */
+static vyre_status open_faulty(const vyre_registry *registry, const char *uri,
+                               const vyre_allocator *a, vyre_device **out_device, vyre_diag *diag) {
+    char inner[256];
+    const char *query = strrchr(uri, '?');
+    size_t length = query ? (size_t)(query - uri) : strlen(uri);
+    vyre_fault fault;
+    if (length >= sizeof inner || strncmp(uri, "fault://", 8) == 0) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "write fault://ref?op=launch&n=3",
+                         "a fault decorates a plain device");
+    }
+    memcpy(inner, uri, length);
+    inner[length] = '\0';
+    vyre_status status = vyre_fault_parse(query ? query + 1 : "", &fault, diag);
+    return status != VYRE_OK ? status : open_plain(registry, inner, &fault, a, out_device, diag);
+}
+
+vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
+                             const vyre_allocator *allocator, vyre_device **out_device,
+                             vyre_diag *diag) {
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    if (!out_device) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a place for the device",
+                         "out_device is NULL");
+    }
+    if (uri && strncmp(uri, "fault://", 8) == 0) {
+        return open_faulty(registry, uri + 8, &a, out_device, diag);
+    }
+    return open_plain(registry, uri ? uri : "auto", NULL, &a, out_device, diag);
+}
+
+void vyre_device_close(vyre_device *device) {
+    if (device) {
+        vyre_queue_stop(device);
+        pthread_mutex_destroy(&device->lock);
+        if (device->object) {
+            device->table->close(device->object);
+        }
+        free_device(device);
+    }
+}
+
+const vyre_device_info *vyre_device_describe(const vyre_device *device) {
+    return &device->info;
+}
+
+bool vyre_device_is_lost(const vyre_device *device) {
+    return atomic_load(&device->is_lost);
+}
+
+vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
+    if (!device) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
+    }
+    uint32_t live = atomic_load(&device->live);
+    if (live) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "destroy its buffers and release its pipelines first",
+                         "%u buffers and pipelines of the %s device are still there", live,
+                         device->info.backend);
+    }
+    atomic_store(&device->is_lost, true);
+    if (device->object) {
+        device->table->close(device->object);
+        device->object = NULL;
+    }
+    device->has_fault = device->has_fault && device->fault.mode == VYRE_FAULT_ALWAYS;
+    vyre_status status = open_object(device, diag);
+    if (status == VYRE_OK) {
+        atomic_store(&device->is_lost, false);
+    }
+    return status;
+}

@@ -1,0 +1,57 @@
+/* The inside of devices and buffers, for the runtime. */
+#ifndef VYRE_SRC_DEVICE_DEVICE_H
+#define VYRE_SRC_DEVICE_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "device/counters.h"
+#include "device/fault.h"
+#include "vyre/backend.h"
+
+struct vyre_device {
+    vyre_allocator allocator;
+    /* How it was opened, to open it anew. */
+    const vyre_backend *backend;
+    char *path;
+    size_t path_size;
+    vyre_fault fault;
+    bool has_fault;
+    uint64_t opens; /* how often it was tried */
+
+    const vyre_device_table *table;
+    vyre_backend_device *object;
+    vyre_device_info info;
+    uint64_t open_ns; /* how long opening took */
+    atomic_bool is_lost;
+    atomic_uint live; /* buffers and pipelines */
+    vyre_counter_set counters;
+
+    pthread_mutex_t lock;     /* of the next */
+    struct vyre_queue *queue; /* of asynchronous dispatches; made by the first */
+};
+
+struct vyre_buffer {
+    vyre_device *device;
+    vyre_memory memory; /* 0 when size is 0 */
+    uint64_t size;
+    bool is_zero; /* nothing was written since it was made */
+};
+
+/* Opens a device of one backend, with the fault if there is one. */
+vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
+                                     const vyre_fault *fault, const vyre_allocator *a,
+                                     vyre_device **out_device, vyre_diag *diag);
+/* The best device that is there. */
+vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_fault *fault,
+                                  const vyre_allocator *a, vyre_device **out_device,
+                                  vyre_diag *diag);
+
+/* As vyre_buffer_create; `name` stands in messages and spans, trace may be NULL. */
+vyre_status vyre_buffer_make(vyre_device *device, uint64_t size, const char *name,
+                             vyre_trace *trace, vyre_buffer **out_buffer, vyre_diag *diag);
+/* That all ranges lie inside their buffers and have somewhere to go. */
+vyre_status vyre_buffer_check_reads(const vyre_read_range *ranges, uint32_t count, vyre_diag *diag);
+
+#endif

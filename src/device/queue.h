@@ -1,0 +1,26 @@
+/* The queue of a device: jobs are done one after the other by a thread of its own. */
+#ifndef VYRE_SRC_DEVICE_QUEUE_H
+#define VYRE_SRC_DEVICE_QUEUE_H
+
+#include "vyre/device.h"
+
+typedef enum vyre_job_state { VYRE_JOB_QUEUED, VYRE_JOB_RUNNING, VYRE_JOB_DONE } vyre_job_state;
+
+/* The head of a job; `state` and `next` are guarded by the queue. */
+typedef struct vyre_job {
+    void (*work)(struct vyre_job *job);
+    vyre_job_state state;
+    struct vyre_job *next;
+} vyre_job;
+
+/* Appends a job; the first one starts the thread. */
+vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag);
+/* Takes a job out that has not begun, and makes it done by `instead` of its work, which must not
+ * use the queue. Does nothing if it has begun. */
+void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyre_job *job));
+bool vyre_queue_is_done(vyre_device *device, const vyre_job *job);
+void vyre_queue_wait(vyre_device *device, const vyre_job *job);
+/* Ends the thread, if there is one. All jobs must be done. */
+void vyre_queue_stop(vyre_device *device);
+
+#endif

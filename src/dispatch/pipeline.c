@@ -1,0 +1,304 @@
+/* Pipelines: a device with a native grid barrier, or a program that does not wait for its grid,
+ * gets the program in one launch per pass. All others run a schedule of segments. Barriers that
+ * nobody needs are removed for both, but not for the oracle: it must not share a mistake with what
+ * it judges. Where that is right only for grids along x, a grid with more axes gets a variant of
+ * its own, made under the pipeline's lock by the first dispatch that needs it. */
+#include "dispatch/pipeline.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "device/call.h"
+#include "dispatch/geometry.h"
+#include "dispatch/reshape.h"
+#include "dispatch/support.h"
+#include "lower/inline.h"
+#include "opt/opt_barrier.h"
+#include "vyre/check.h"
+
+/* Why the program can't be split for the device, or VYRE_OK. */
+static vyre_status may_split(const vyre_device *device, const vyre_program *program,
+                             const vyre_dispatch_options *options, vyre_diag *diag) {
+    vyre_place place = vyre_program_place(program);
+    const char *name = vyre_program_get(program)->name;
+    if (options->split == VYRE_SPLIT_NEVER || !device->info.allows_split) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place,
+                            "allow splitting, or use a device with a native grid barrier",
+                            "program %s waits for its grid, %s has no grid barrier, and splitting "
+                            "is switched off",
+                            name, device->info.backend);
+    }
+    if (options->find_races) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place, "look for races on \"ref\"",
+                            "races are found in whole programs, and program %s is split", name);
+    }
+    return VYRE_OK;
+}
+
+/* The first error, out of as many reports as fit. */
+static vyre_status check_program(const vyre_program *program, const vyre_allocator *a,
+                                 vyre_diag *diag) {
+    vyre_diag items[8];
+    vyre_diag_list list = {.items = items, .capacity = sizeof items / sizeof *items};
+    vyre_status status = vyre_check(program, a, &list);
+    if (status == VYRE_OK) {
+        return status;
+    }
+    (void)vyre_fail(diag, status, "vyre_check lists them", "the program has %u errors",
+                    list.errors);
+    for (uint32_t i = 0; i < list.count && diag; i++) {
+        if (items[i].severity == VYRE_ERROR) {
+            *diag = items[i];
+            break;
+        }
+    }
+    return status;
+}
+
+/* Checks the program and sets what is run: it, or a copy with another workgroup. */
+static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
+                                const vyre_dispatch_options *options, vyre_diag *diag) {
+    uint32_t workgroup[3];
+    p->program = program;
+    vyre_status status = check_program(program, &p->device->allocator, diag);
+    if (status == VYRE_OK) {
+        status = vyre_support_program(&p->device->info, program, diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_geometry_workgroup(program, options->workgroup, workgroup, diag);
+    }
+    if (status == VYRE_OK &&
+        memcmp(workgroup, vyre_program_get(program)->workgroup, sizeof workgroup) != 0) {
+        status = vyre_reshape(program, workgroup, &p->device->allocator, &p->copy, diag);
+        p->program = p->copy;
+    }
+    return status;
+}
+
+vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
+                                 const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                                 vyre_diag *diag) {
+    vyre_pipeline *p = vyre_alloc_zeroed(&device->allocator, 1, sizeof *p);
+    if (!p) {
+        return vyre_fail_memory(diag, "a pipeline");
+    }
+    atomic_init(&p->references, 1);
+    p->device = device;
+    p->no_optimize = options->no_optimize;
+    vyre_status status = take_program(p, program, options, diag);
+    p->is_split = vyre_contains_grid_sync(program) &&
+                  (device->info.level != VYRE_LEVEL_PROGRAM || options->split == VYRE_SPLIT_ALWAYS);
+    if (status == VYRE_OK && p->is_split) {
+        status = may_split(device, program, options, diag);
+    }
+    if (status == VYRE_OK && pthread_mutex_init(&p->lock, NULL) != 0) {
+        status = vyre_fail_memory(diag, "a pipeline");
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(p->copy);
+        vyre_free(&device->allocator, p, 1, sizeof *p);
+        return status;
+    }
+    atomic_fetch_add(&device->live, 1);
+    *out_pipeline = p;
+    return VYRE_OK;
+}
+
+/* The program without the barriers that nobody needs, if there are such. Opaque functions are for
+ * the device to replace: a program that calls one is left alone. */
+static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vyre_diag *diag) {
+    const vyre_allocator *a = &p->device->allocator;
+    if (p->no_optimize || !vyre_contains_grid_sync(p->program) || p->device->info.is_oracle ||
+        vyre_program_get(p->program)->stats.opaque_calls) {
+        return VYRE_OK;
+    }
+    vyre_program *inlined = NULL;
+    vyre_barriers barriers;
+    vyre_status status = vyre_inline(p->program, a, &inlined, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    status = vyre_opt_barrier(inlined, any_grid, a, &v->optimised, &barriers, diag);
+    vyre_program_release(inlined);
+    if (status == VYRE_OK && barriers.removed.count == 0) {
+        vyre_program_release(v->optimised);
+        v->optimised = NULL;
+    }
+    if (status == VYRE_OK) {
+        v->along_x = barriers.along_x;
+        vyre_barriers_finish(&barriers, a);
+    }
+    return status;
+}
+
+static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_grid,
+                                 vyre_trace *trace, vyre_diag *diag) {
+    vyre_call call = {
+        .device = p->device, .trace = trace, .name = vyre_program_get(p->program)->name};
+    vyre_status status = optimise(p, v, any_grid, diag);
+    if (status == VYRE_OK) {
+        const vyre_program *program = v->optimised ? v->optimised : p->program;
+        status = vyre_call_compile(&call, program, &v->kernel, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(v->optimised);
+        v->optimised = NULL;
+    }
+    return status;
+}
+
+static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace *trace,
+                                   vyre_diag *diag) {
+    vyre_variant *v = &p->variants[which];
+    const bool any_grid = which == VYRE_VARIANT_ANY_GRID;
+    vyre_status status;
+    if (p->is_split) {
+        const vyre_split_options split = {.keep_barriers = p->no_optimize, .any_grid = any_grid};
+        status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, trace, diag);
+        v->along_x = status == VYRE_OK && vyre_module_get(v->schedule.module)->along_x;
+    } else {
+        status = compile_whole(p, v, any_grid, trace, diag);
+    }
+    v->is_compiled = status == VYRE_OK;
+    vyre_count(&p->device->counters, VYRE_COUNT_compiles, v->is_compiled);
+    return status;
+}
+
+vyre_status vyre_pipeline_compile(vyre_pipeline *p, const vyre_dispatch_options *options,
+                                  vyre_diag *diag) {
+    return compile_variant(p, VYRE_VARIANT_USUAL, options->trace, diag);
+}
+
+/* Which variant is right for a grid; an empty one needs none, so the usual will do. */
+static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3]) {
+    const bool along_x =
+        VYRE_MUTANT(pipeline_any_grid, grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1, true);
+    return p->variants[VYRE_VARIANT_USUAL].along_x && !along_x ? VYRE_VARIANT_ANY_GRID
+                                                               : VYRE_VARIANT_USUAL;
+}
+
+vyre_status vyre_compile(vyre_device *device, vyre_program *program,
+                         const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                         vyre_diag *diag) {
+    static const vyre_dispatch_options defaults;
+    if (!device || !program || !out_pipeline) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give a device, a program and a place for the pipeline",
+                         "an argument of vyre_compile is NULL");
+    }
+    vyre_pipeline *p = NULL;
+    options = options ? options : &defaults;
+    vyre_status status = vyre_pipeline_create(device, program, options, &p, diag);
+    if (status == VYRE_OK) {
+        status = vyre_pipeline_compile(p, options, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_pipeline_release(p);
+    } else {
+        p->retained = vyre_program_retain(program);
+        *out_pipeline = p;
+    }
+    return status;
+}
+
+vyre_pipeline *vyre_pipeline_retain(vyre_pipeline *pipeline) {
+    if (pipeline) {
+        atomic_fetch_add(&pipeline->references, 1);
+    }
+    return pipeline;
+}
+
+void vyre_pipeline_release(vyre_pipeline *pipeline) {
+    if (!pipeline || atomic_fetch_sub(&pipeline->references, 1) != 1) {
+        return;
+    }
+    vyre_device *device = pipeline->device;
+    for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
+        vyre_variant *v = &pipeline->variants[i];
+        if (v->is_compiled && pipeline->is_split) {
+            vyre_schedule_finish(&v->schedule);
+        } else if (v->is_compiled) {
+            device->table->destroy(device->object, v->kernel);
+        }
+        vyre_program_release(v->optimised);
+    }
+    pthread_mutex_destroy(&pipeline->lock);
+    vyre_program_release(pipeline->copy);
+    vyre_program_release(pipeline->retained);
+    vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);
+    atomic_fetch_sub(&device->live, 1);
+}
+
+vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_options *options,
+                                vyre_diag *diag) {
+    const vyre_program_view *view = vyre_program_get(p->program);
+    const uint32_t *given = options->workgroup;
+    const char *what = NULL;
+    for (int axis = 0; axis < 3 && (given[0] || given[1] || given[2]); axis++) {
+        what =
+            (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
+    }
+    if (options->split == VYRE_SPLIT_NEVER && p->is_split) {
+        what = "no splitting";
+    } else if (options->split == VYRE_SPLIT_ALWAYS && !p->is_split &&
+               vyre_contains_grid_sync(p->program)) {
+        what = "splitting";
+    }
+    if (what) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "compile another pipeline for it",
+                         "the pipeline of program %s was compiled for other options, and %s was "
+                         "asked for",
+                         view->name, what);
+    }
+    return p->is_split && options->find_races ? may_split(p->device, p->program, options, diag)
+                                              : VYRE_OK;
+}
+
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+                                  vyre_trace *trace, vyre_diag *diag) {
+    const uint32_t which = variant_for(pipeline, grid);
+    vyre_variant *v = &pipeline->variants[which];
+    vyre_status status = v->is_compiled ? VYRE_OK : compile_variant(pipeline, which, trace, diag);
+    return status == VYRE_OK && pipeline->is_split
+               ? vyre_schedule_prepare(&v->schedule, grid, trace, diag)
+               : status;
+}
+
+static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
+                                vyre_diag *diag) {
+    vyre_call call = {.device = p->device,
+                      .trace = pass->trace,
+                      .name = vyre_program_get(p->program)->name,
+                      .elapsed = &pass->times->enqueue};
+    vyre_backend_kernel *kernel = p->variants[variant_for(p, launch->grid)].kernel;
+    vyre_status status = vyre_call_launch(&call, kernel, launch, pass->result, diag);
+    pass->stats->launches += status == VYRE_OK;
+    return status;
+}
+
+vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
+                              vyre_diag *diag) {
+    vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid)].schedule;
+    vyre_status status = p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
+                                     : launch_whole(p, launch, pass, diag);
+    vyre_call call = {.device = p->device,
+                      .trace = pass->trace,
+                      .name = vyre_program_get(p->program)->name,
+                      .elapsed = &pass->times->wait};
+    pass->stats->host_waits++;
+    /* Also after a failure: what was launched before still uses memory that is freed next. */
+    vyre_status finished = vyre_call_finish(&call, status == VYRE_OK ? diag : NULL);
+    return status != VYRE_OK ? status : finished;
+}
+
+void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3]) {
+    vyre_counter_set *set = &p->device->counters;
+    vyre_count(set, VYRE_COUNT_dispatches, 1);
+    const vyre_schedule *s = &p->variants[variant_for(p, grid)].schedule;
+    if (p->is_split && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
+        vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
+        vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);
+        vyre_count(set, VYRE_COUNT_grid_sync_points, s->sync_points);
+    }
+}

@@ -1,0 +1,52 @@
+/* A program made ready for one device: compiled once, run pass by pass. */
+#ifndef VYRE_SRC_DISPATCH_PIPELINE_H
+#define VYRE_SRC_DISPATCH_PIPELINE_H
+
+#include "device/device.h"
+#include "schedule/schedule.h"
+
+/* What is launched: the whole program, or its segments. */
+typedef struct vyre_variant {
+    bool is_compiled;
+    bool along_x;                /* only for grids of one group along y and z */
+    vyre_program *optimised;     /* what `kernel` was made of; NULL: the program itself */
+    vyre_backend_kernel *kernel; /* the whole program */
+    vyre_schedule schedule;      /* or its segments */
+} vyre_variant;
+
+/* The one for any grid is made when a grid needs it. */
+enum { VYRE_VARIANT_USUAL, VYRE_VARIANT_ANY_GRID, VYRE_VARIANTS };
+
+struct vyre_pipeline {
+    atomic_uint references;
+    vyre_device *device;
+    const vyre_program *program; /* what is run: the caller's, or `copy` */
+    vyre_program *copy;          /* it with another workgroup; NULL: none */
+    vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
+    bool is_split, no_optimize;
+    vyre_variant variants[VYRE_VARIANTS];
+    pthread_mutex_t lock; /* held by the dispatch that runs */
+};
+
+/* As vyre_compile, but nothing is compiled yet, and the program must outlive the pipeline. */
+vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
+                                 const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                                 vyre_diag *diag);
+/* Only after it can it run. */
+vyre_status vyre_pipeline_compile(vyre_pipeline *pipeline, const vyre_dispatch_options *options,
+                                  vyre_diag *diag);
+/* That the options ask for nothing that the pipeline was not compiled for. */
+vyre_status vyre_pipeline_check(const vyre_pipeline *pipeline, const vyre_dispatch_options *options,
+                                vyre_diag *diag);
+
+/* Makes what passes over this grid need: room, and the variant for it. */
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+                                  vyre_trace *trace, vyre_diag *diag);
+/* One pass over the whole grid, waited for. `launch` is that of the source program; its max_steps
+ * and room for races hold for the pass. */
+vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,
+                              const vyre_pass *pass, vyre_diag *diag);
+/* Counts a dispatch over this grid that succeeded. */
+void vyre_pipeline_count(const vyre_pipeline *pipeline, const uint32_t grid[3]);
+
+#endif

@@ -1,0 +1,187 @@
+/* The resident path. A declaration's memory is the caller's buffer; nothing is transferred but what
+ * a fixpoint on a device without comparison needs. `out` is zeroed at the start of each dispatch,
+ * unless nothing was ever written to the buffer. Scratch belongs to the run. */
+#include "dispatch/resident.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "device/call.h"
+
+typedef unsigned long long ull;
+
+static bool is_external(const vyre_decl_node *decl) {
+    return decl->role == VYRE_IN || decl->role == VYRE_INOUT || decl->role == VYRE_OUT;
+}
+
+static bool is_written(const vyre_decl_node *decl) {
+    return decl->role == VYRE_INOUT || decl->role == VYRE_OUT;
+}
+
+/* Number, owners and aliases; sizes are a matter of binding. */
+static vyre_status check_buffers(const vyre_sequence_step *step, vyre_diag *diag) {
+    const vyre_program_view *view = vyre_program_get(step->pipeline->program);
+    uint32_t count = 0;
+    for (vyre_decl i = 0; i < view->decl_count; i++) {
+        if (!is_external(&view->decls[i])) {
+            continue;
+        }
+        const vyre_buffer *b = count < step->buffer_count ? step->buffers[count] : NULL;
+        const char *name = view->decls[i].name;
+        if (!b) {
+            return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                             "give one buffer for each in, inout and out, in declaration order",
+                             "the buffer for \"%s\" is missing", name);
+        }
+        if (VYRE_MUTANT(resident_foreign, b->device != step->pipeline->device, false)) {
+            return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "use buffers of the pipeline's device",
+                             "the buffer for \"%s\" belongs to another device", name);
+        }
+        for (uint32_t k = 0, at = 0; at < count; k++) {
+            if (!is_external(&view->decls[k])) {
+                continue;
+            }
+            if (step->buffers[at++] == b &&
+                (is_written(&view->decls[i]) || is_written(&view->decls[k]))) {
+                return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give each its own buffer",
+                                 "\"%s\" and \"%s\" have the same buffer, and one is written",
+                                 view->decls[k].name, name);
+            }
+        }
+        count++;
+    }
+    if (step->buffer_count != count) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give one buffer for each in, inout and out, in declaration order",
+                         "%u buffers were given, and program %s has %u", step->buffer_count,
+                         view->name, count);
+    }
+    return VYRE_OK;
+}
+
+static vyre_status read_words(void *user, vyre_decl decl, uint64_t offset, void *data,
+                              uint64_t size, vyre_diag *diag) {
+    vyre_run *run = user;
+    vyre_call call = vyre_run_call(run, decl);
+    call.bytes = size;
+    run->report.stats.host_waits++;
+    return vyre_call_read(&call, run->memory[decl], offset, data, size, diag);
+}
+
+/* Binds sizes from those of the buffers. */
+static vyre_status bind(vyre_resident *r, const vyre_sequence_step *step) {
+    const vyre_allocator *a = &step->pipeline->device->allocator;
+    const vyre_program_view *view = vyre_program_get(step->pipeline->program);
+    vyre_input *inputs = vyre_alloc_zeroed(a, step->buffer_count, sizeof *inputs);
+    if (!inputs) {
+        return vyre_fail_memory(r->run.diag, "a dispatch");
+    }
+    vyre_bind_args args = {.inputs = inputs, .are_resident = true};
+    for (uint32_t i = 0, at = 0; i < view->decl_count && at < step->buffer_count; i++) {
+        if (is_external(&view->decls[i]) && view->decls[i].role != VYRE_OUT) {
+            uint64_t size = step->buffers[at]->size;
+            inputs[args.input_count++].size = size < SIZE_MAX ? (size_t)size : SIZE_MAX;
+        }
+        at += is_external(&view->decls[i]);
+    }
+    vyre_status status = vyre_run_init(&r->run, &args);
+    vyre_free(a, inputs, step->buffer_count, sizeof *inputs);
+    return status;
+}
+
+/* Gives the buffers to the run. */
+static vyre_status lend(vyre_resident *r) {
+    vyre_run *run = &r->run;
+    for (uint32_t i = 0, at = 0; i < run->view->decl_count; i++) {
+        if (!is_external(&run->view->decls[i])) {
+            continue;
+        }
+        const vyre_buffer *b = r->buffers[at++];
+        uint64_t bytes = vyre_binding_bytes(&run->binding, i);
+        run->is_given[i] = true;
+        run->memory[i] = bytes ? b->memory : 0;
+        if (VYRE_MUTANT(resident_small_out, b->size < bytes, b->size == 0)) {
+            return vyre_fail_at(run->diag, VYRE_INVALID_INPUT, "",
+                                vyre_program_decl_place(run->pipeline->program, i),
+                                "give a larger buffer",
+                                "\"%s\" has %llu bytes, and its buffer %llu",
+                                run->view->decls[i].name, (ull)bytes, (ull)b->size);
+        }
+    }
+    return VYRE_OK;
+}
+
+vyre_status vyre_resident_init(vyre_resident *r, const vyre_sequence_step *step, uint64_t begin,
+                               vyre_diag *diag) {
+    if (!step->pipeline || (!step->buffers && step->buffer_count)) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a pipeline and its buffers",
+                         "pipeline or buffers is NULL");
+    }
+    *r = (vyre_resident){.run = {.pipeline = step->pipeline,
+                                 .options = vyre_options_or_default(step->options),
+                                 .words = {.read = read_words, .user = &r->run},
+                                 .begin = begin,
+                                 .diag = diag},
+                         .buffers = step->buffers};
+    vyre_status status = vyre_options_check(step->pipeline->device, r->run.options, diag);
+    if (status == VYRE_OK) {
+        status = check_buffers(step, diag);
+    }
+    if (status == VYRE_OK) {
+        status = bind(r, step);
+    }
+    if (status != VYRE_OK) {
+        return status;
+    }
+    status = lend(r);
+    if (status == VYRE_OK) {
+        status = vyre_run_allocate(&r->run);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_run_prepare(&r->run);
+    }
+    if (status != VYRE_OK) {
+        vyre_run_finish(&r->run);
+    }
+    return status;
+}
+
+vyre_status vyre_resident_execute(vyre_resident *r) {
+    vyre_run *run = &r->run;
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0, at = 0; i < run->view->decl_count && status == VYRE_OK; i++) {
+        const vyre_decl_node *decl = &run->view->decls[i];
+        if (!is_external(decl)) {
+            continue;
+        }
+        vyre_buffer *b = r->buffers[at++];
+        if (decl->role == VYRE_OUT && run->memory[i] &&
+            VYRE_MUTANT(resident_out_kept, !b->is_zero, false)) {
+            vyre_call call = vyre_run_call(run, i);
+            status = vyre_call_zero(&call, b->memory, 0, call.bytes, run->diag);
+        }
+        if (is_written(decl)) { /* what is only read may be shared by threads */
+            b->is_zero = false;
+        }
+    }
+    vyre_run_lap(run, &run->report.times.alloc);
+    return status != VYRE_OK ? status : vyre_run_execute(run);
+}
+
+void vyre_resident_finish(vyre_resident *r) {
+    vyre_run_finish(&r->run);
+}
+
+vyre_status vyre_dispatch_resident(vyre_pipeline *pipeline, vyre_buffer *const *buffers,
+                                   uint32_t buffer_count, const vyre_dispatch_options *options,
+                                   vyre_dispatch_report *out_report, vyre_diag *diag) {
+    vyre_sequence_step step = {pipeline, buffers, buffer_count, options};
+    vyre_resident r;
+    vyre_status status = vyre_resident_init(&r, &step, vyre_clock_now(), diag);
+    if (status == VYRE_OK) {
+        status = vyre_resident_execute(&r);
+        vyre_run_report(&r.run, status, out_report);
+        vyre_resident_finish(&r);
+    }
+    return status;
+}

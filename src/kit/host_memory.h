@@ -1,0 +1,40 @@
+/* Entries for devices whose memory is the host's: a block of the device's allocator, known by its
+ * address. The backend's device must begin with a vyre_host_device. */
+#ifndef VYRE_SRC_KIT_HOST_MEMORY_H
+#define VYRE_SRC_KIT_HOST_MEMORY_H
+
+#include "vyre/backend.h"
+
+typedef struct vyre_host_device {
+    vyre_allocator allocator;
+} vyre_host_device;
+
+vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
+                               vyre_diag *diag);
+void vyre_host_free(vyre_backend_device *device, vyre_memory memory);
+vyre_status vyre_host_write(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                            const void *data, uint64_t size, vyre_diag *diag);
+vyre_status vyre_host_read(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                           void *data, uint64_t size, vyre_diag *diag);
+vyre_status vyre_host_copy(vyre_backend_device *device, vyre_memory to, uint64_t to_offset,
+                           vyre_memory from, uint64_t from_offset, uint64_t size, vyre_diag *diag);
+vyre_status vyre_host_zero(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                           uint64_t size, vyre_diag *diag);
+vyre_status vyre_host_equal(vyre_backend_device *device, vyre_memory a, vyre_memory b,
+                            uint64_t size, bool *out_equal, vyre_diag *diag);
+/* Launches have come to their end when they return, so a ticket may hold the bytes themselves. */
+vyre_status vyre_host_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
+                            uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag);
+vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
+                            uint64_t size, vyre_diag *diag);
+
+/* All of them, for a table. */
+#define VYRE_HOST_MEMORY_ENTRIES                                                                   \
+    .allocate = vyre_host_allocate, .free = vyre_host_free, .write = vyre_host_write,              \
+    .read = vyre_host_read, .copy = vyre_host_copy, .zero = vyre_host_zero,                        \
+    .equal = vyre_host_equal, .fetch = vyre_host_fetch, .await = vyre_host_await
+
+/* The bytes of a memory: 16-byte aligned. */
+void *vyre_host_bytes(vyre_memory memory);
+
+#endif

@@ -1,0 +1,75 @@
+/* A split program on one device: its segments compiled, its carried state in device memory. */
+#ifndef VYRE_SRC_SCHEDULE_SCHEDULE_H
+#define VYRE_SRC_SCHEDULE_SCHEDULE_H
+
+#include "device/device.h"
+#include "vyre/split.h"
+
+/* The two places of what lanes share, and those of decisions, which change roles. */
+enum {
+    VYRE_SCHEDULE_GRID,
+    VYRE_SCHEDULE_NEXT,
+    VYRE_SCHEDULE_TURN,
+    VYRE_SCHEDULE_THEN,
+    VYRE_SCHEDULE_CARRIES
+};
+
+struct vyre_compiled_segment {
+    vyre_backend_kernel *kernel; /* NULL: the device has taken the module */
+    uint32_t decl_count;
+    uint32_t *origin; /* per declaration of the segment */
+};
+
+typedef struct vyre_schedule {
+    vyre_device *device;
+    const vyre_program *program;
+    uint32_t segment_count, sync_points; /* of each module that the program gives */
+    vyre_split_options how;              /* the module was split */
+    vyre_module *module;
+    vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
+    struct vyre_compiled_segment *segments;
+    vyre_segment_binding *bindings; /* of each segment */
+    bool *went_away;                /* per step: a branch last went to `otherwise` in this pass */
+    uint64_t *visits;               /* per step, in this pass; where the device counts them */
+    struct vyre_own_memory *own;    /* what lanes and groups own: per buffer of the module */
+    vyre_memory carry[VYRE_SCHEDULE_CARRIES]; /* carried state; kept for the next pass */
+    uint64_t carry_bytes[VYRE_SCHEDULE_CARRIES];
+    bool is_used; /* the carried state is not zero */
+} vyre_schedule;
+
+/* What a pass reports, besides failures: it adds to all of it. */
+typedef struct vyre_pass {
+    vyre_trace *trace; /* may be NULL */
+    vyre_launch_result *result;
+    vyre_dispatch_stats *stats;
+    vyre_dispatch_times *times; /* enqueue and wait */
+    uint32_t ahead;             /* as in vyre_dispatch_options */
+} vyre_pass;
+
+/* Splits and compiles. The program must outlive the schedule. On failure nothing is to be finished.
+ * trace may be NULL. */
+vyre_status vyre_schedule_init(vyre_schedule *schedule, vyre_device *device,
+                               const vyre_program *program, const vyre_split_options *options,
+                               vyre_trace *trace, vyre_diag *diag);
+void vyre_schedule_finish(vyre_schedule *schedule);
+
+/* Makes room for the carried state of a grid; passes with other grids need another call. Where the
+ * state does not fit into the buffers of the module, the program is split and compiled anew, with
+ * more buffers; these serve smaller grids too. On failure the schedule stays as it was, or has less
+ * room. */
+vyre_status vyre_schedule_prepare(vyre_schedule *schedule, const uint32_t grid[3],
+                                  vyre_trace *trace, vyre_diag *diag);
+/* The carried state of a new pass: all zeros. */
+vyre_status vyre_schedule_zero(vyre_schedule *schedule, vyre_trace *trace, vyre_diag *diag);
+/* Binds all segments to what the source was bound to. Valid until the next call. */
+vyre_module_launch vyre_schedule_bind(vyre_schedule *schedule, const vyre_launch *source);
+uint64_t vyre_schedule_groups(const uint32_t grid[3]);
+uint64_t vyre_schedule_lanes(const vyre_schedule *schedule, const uint32_t grid[3]);
+/* Which segment an error is about; VYRE_NONE: it is not known. */
+void vyre_schedule_label(const vyre_schedule *schedule, uint32_t segment, vyre_diag *diag);
+
+/* schedule_run.c: one pass over the grid that was prepared for. */
+vyre_status vyre_schedule_run(vyre_schedule *schedule, const vyre_launch *launch,
+                              const vyre_pass *pass, vyre_diag *diag);
+
+#endif

@@ -1,0 +1,214 @@
+/* Modules for programs: everything that include/vyre/split.h shows, as one JSON object. */
+#include "base/json.h"
+#include "show/explain.h"
+#include "split/module.h"
+
+static void number(vyre_json_writer *w, const char *key, uint64_t value) {
+    vyre_json_key(w, key);
+    vyre_json_put_u64(w, value);
+}
+
+static void string(vyre_json_writer *w, const char *key, const char *value) {
+    vyre_json_key(w, key);
+    vyre_json_put_string(w, value);
+}
+
+/* An index, or null for VYRE_NONE. */
+static void index_or_null(vyre_json_writer *w, const char *key, uint32_t value) {
+    vyre_json_key(w, key);
+    if (value == VYRE_NONE) {
+        vyre_json_put_null(w);
+    } else {
+        vyre_json_put_u64(w, value);
+    }
+}
+
+static void flag(vyre_json_writer *w, const char *key, bool value) {
+    vyre_json_key(w, key);
+    vyre_json_put_bool(w, value);
+}
+
+/* Empties a buffer; a failure in it is remembered in the output. */
+static vyre_text *fresh(vyre_json_writer *w, vyre_text *buffer) {
+    w->text->failed |= buffer->failed;
+    vyre_text_reset(buffer);
+    return buffer;
+}
+
+/* Why a barrier is needed: the memory, or null for a trap, and the two lines. */
+static void put_conflict(vyre_json_writer *w, const vyre_module_view *v, const vyre_conflict *why) {
+    static const char *const verbs[] = {"read", "written"};
+    vyre_json_begin_object(w);
+    vyre_json_key(w, "memory");
+    if (why->decl == VYRE_NONE) {
+        vyre_json_put_null(w);
+        number(w, "trap_line", why->before.line);
+    } else {
+        vyre_json_put_string(w, vyre_program_get(v->source)->decls[why->decl].name);
+        string(w, "before", verbs[why->writes_before]);
+        number(w, "line_before", why->before.line);
+        string(w, "behind", verbs[why->writes_behind]);
+        number(w, "line_behind", why->behind.line);
+    }
+    vyre_json_end_object(w);
+}
+
+static void put_removed(vyre_json_writer *w, const vyre_module_view *v,
+                        const vyre_removed_barrier *removed) {
+    vyre_json_begin_object(w);
+    flag(w, "weakened", removed->weakened);
+    number(w, "line", removed->place.line);
+    number(w, "col", removed->place.col);
+    vyre_json_key(w, "owned");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < removed->owned_count; i++) {
+        vyre_json_put_string(w, vyre_program_get(v->source)->decls[removed->owned[i]].name);
+    }
+    vyre_json_end_array(w);
+    if (removed->weakened) {
+        vyre_json_key(w, "shared");
+        put_conflict(w, v, &removed->why);
+    }
+    vyre_json_end_object(w);
+}
+
+static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at,
+                     vyre_text *buffer) {
+    static const char *const names[] = {"next", "branch", "end"};
+    const vyre_step *step = &module->view.steps[at];
+    vyre_json_begin_object(w);
+    string(w, "kind", names[step->kind]);
+    index_or_null(w, "segment", step->segment);
+    index_or_null(w, "next", step->next);
+    index_or_null(w, "otherwise", step->otherwise);
+    flag(w, "sync", step->sync);
+    flag(w, "flips", step->flips);
+    flag(w, "asks", step->asks);
+    const char *regions[VYRE_LIMIT_NESTING];
+    uint32_t region_count = vyre_explain_regions(&module->view, step, regions);
+    vyre_json_key(w, "regions");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < region_count; i++) {
+        vyre_json_put_string(w, regions[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "collective");
+    if (step->collective == VYRE_NONE) {
+        vyre_json_put_null(w);
+    } else {
+        vyre_json_put_string(w, vyre_explain_barrier(module, step));
+    }
+    number(w, "line", step->place.line);
+    number(w, "col", step->place.col);
+    if (step->kept != VYRE_NONE) {
+        vyre_json_key(w, "stays");
+        put_conflict(w, &module->view, &module->view.kept[step->kept].why);
+    }
+    if (step->condition != VYRE_NONE) {
+        vyre_place place = vyre_program_stmt_place(module->source, step->condition);
+        vyre_json_key(w, "condition");
+        vyre_json_begin_object(w);
+        vyre_explain_condition(fresh(w, buffer), module, step);
+        string(w, "text", vyre_text_string(buffer));
+        number(w, "line", place.line);
+        number(w, "col", place.col);
+        vyre_json_end_object(w);
+    }
+    uint64_t bytes[3];
+    vyre_explain_bytes(module, at, bytes);
+    number(w, "bytes_per_lane", bytes[VYRE_OWNER_LANE]);
+    number(w, "bytes_per_group", bytes[VYRE_OWNER_GROUP]);
+    number(w, "bytes_per_grid", bytes[VYRE_OWNER_GRID]);
+    const uint32_t *live;
+    uint32_t count = vyre_module_live(module, at, &live);
+    vyre_json_key(w, "carries");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_json_put_u64(w, live[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_end_object(w);
+}
+
+static void put_carry(vyre_json_writer *w, const vyre_carry *carry) {
+    vyre_json_begin_object(w);
+    string(w, "name", carry->name);
+    string(w, "kind", vyre_carry_kind_name(carry->kind));
+    number(w, "words", carry->words);
+    number(w, "slot", carry->slot);
+    number(w, "line", carry->place.line);
+    number(w, "col", carry->place.col);
+    vyre_json_end_object(w);
+}
+
+static void put_buffer(vyre_json_writer *w, const vyre_carry_buffer *buffer) {
+    vyre_json_begin_object(w);
+    string(w, "name", buffer->name);
+    number(w, "lane_first", buffer->lane_first);
+    number(w, "lane_words", buffer->lane_words);
+    number(w, "group_first", buffer->group_first);
+    number(w, "group_words", buffer->group_words);
+    vyre_json_end_object(w);
+}
+
+static void put_segment(vyre_json_writer *w, const vyre_program *segment, vyre_text *buffer) {
+    const vyre_program_view *p = vyre_program_get(segment);
+    vyre_json_begin_object(w);
+    string(w, "name", p->name);
+    number(w, "statements", p->stats.statements);
+    (void)vyre_program_print(segment, vyre_explain_write, fresh(w, buffer));
+    string(w, "text", vyre_text_string(buffer));
+    vyre_json_end_object(w);
+}
+
+void vyre_explain_json(vyre_text *text, const vyre_module *module) {
+    const vyre_module_view *v = &module->view;
+    vyre_json_writer writer, *w = &writer;
+    vyre_text buffer;
+    vyre_text_init(&buffer, &text->allocator);
+    vyre_json_writer_init(w, text);
+    vyre_json_begin_object(w);
+    number(w, "schema", 1);
+    string(w, "program", vyre_program_get(v->source)->name);
+    string(w, "scope", vyre_explain_scope(v));
+    number(w, "sync_points", v->sync_points);
+    flag(w, "along_x", v->along_x);
+    number(w, "lane_words", v->lane_words);
+    number(w, "group_words", v->group_words);
+    number(w, "grid_words", v->grid_words);
+    number(w, "group_value_words", v->group_value_words);
+    number(w, "control_words", v->control_words);
+    vyre_json_key(w, "steps");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->step_count; i++) {
+        put_step(w, module, i, &buffer);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "carries");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->carry_count; i++) {
+        put_carry(w, &v->carries[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "buffers");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->buffer_count; i++) {
+        put_buffer(w, &v->buffers[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "removed");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->removed_count; i++) {
+        put_removed(w, v, &v->removed[i]);
+    }
+    vyre_json_end_array(w);
+    vyre_json_key(w, "segments");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        put_segment(w, v->segments[i], &buffer);
+    }
+    vyre_json_end_array(w);
+    vyre_json_end_object(w);
+    vyre_text_puts(text, "\n");
+    vyre_text_finish(fresh(w, &buffer));
+}

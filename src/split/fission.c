@@ -1,0 +1,385 @@
+/* Fission: a program with barriers becomes a module.
+ *
+ *     inline calls -> lower pending copies -> versions of variables apart -> remove barriers ->
+ *     blocks -> what is alive and where -> a segment per block
+ *
+ * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
+ * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
+ * and order are the same in every process. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "lower/inline.h"
+#include "lower/lower_async.h"
+#include "opt/webs.h"
+#include "split/chunks.h"
+#include "split/module.h"
+#include "split/segment.h"
+
+/* What the names that splitting adds begin with, behind the prefix. */
+static const char *const stems[] = {"at",   "expect", "grid",    "group", "lane", "loop", "next",
+                                    "rank", "raw",    "restore", "save",  "then", "tick", "turn"};
+
+static bool may_clash(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    bool clash = false;
+    for (uint32_t i = 0; strncmp(name, prefix, length) == 0 && i < sizeof stems / sizeof *stems;
+         i++) {
+        clash |= strncmp(name + length, stems[i], strlen(stems[i])) == 0;
+    }
+    return clash;
+}
+
+static bool is_free(const vyre_program_view *p, const char *prefix) {
+    bool clash = false;
+    for (uint32_t i = 0; i < p->decl_count && !clash; i++) {
+        clash = may_clash(p->decls[i].name, prefix);
+    }
+    for (uint32_t i = 0; i < p->var_count && !clash; i++) {
+        clash = may_clash(p->vars[i].name, prefix);
+    }
+    for (vyre_stmt s = p->entry; s < p->stmt_count && !clash; s++) { /* tags of copies */
+        clash = p->stmts[s].text && may_clash(p->stmts[s].text, prefix);
+    }
+    return !clash;
+}
+
+/* One prefix for all added names, so that none is a name of the source. */
+static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
+    (void)snprintf(names->prefix, sizeof names->prefix, "_");
+    for (uint32_t i = 2; !is_free(p, names->prefix); i++) {
+        (void)snprintf(names->prefix, sizeof names->prefix, "_%lu_", (unsigned long)i);
+    }
+    struct {
+        char *to;
+        const char *stem;
+    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->grid, "grid"},
+                 {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
+                 {names->at, "at"},       {names->rank, "rank"},          {names->turn, "turn"},
+                 {names->then, "then"},   {names->expect, "expect"},      {names->raw, "raw"}};
+    for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
+        (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
+    }
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        (void)snprintf(names->group[axis], VYRE_MODULE_NAME, "%sgroup_%c", names->prefix,
+                       "xyz"[axis]);
+        (void)snprintf(names->groups[axis], VYRE_MODULE_NAME, "%sgroups_%c", names->prefix,
+                       "xyz"[axis]);
+    }
+}
+
+/* Blocks by step: the reverse of the order in which a walk from block 0 leaves them, which turns to
+ * `otherwise` first. `order` and `state` have room for all blocks; the number of steps. */
+static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t *state) {
+    uint32_t total = blocks->list.count, depth = 1, left = total;
+    order[0] = 0; /* the path to the current block grows from the front, the result from the back */
+    state[0] = 1;
+    while (depth > 0) {
+        const vyre_block *block = &blocks->list.data[order[depth - 1]];
+        uint32_t edge = state[order[depth - 1]]++;
+        uint32_t to = VYRE_NONE;
+        if (edge == 1 && block->exit == VYRE_EXIT_BRANCH) {
+            to = block->otherwise;
+        } else if (edge == 2 && block->exit != VYRE_EXIT_END) {
+            to = block->next;
+        }
+        if (edge > 2) {
+            uint32_t done = order[--depth];
+            order[--left] = done;
+        } else if (to != VYRE_NONE && state[to] == 0) {
+            state[to] = 1;
+            order[depth++] = to;
+        }
+    }
+    memmove(order, order + left, (total - left) * sizeof *order);
+    return total - left;
+}
+
+/* Index of the barrier among those that were kept, or VYRE_NONE. */
+static uint32_t find_kept(const vyre_barriers *barriers, vyre_stmt sync) {
+    uint32_t low = 0, high = barriers->kept.count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (barriers->kept.data[middle].stmt < sync) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool found = low < barriers->kept.count && barriers->kept.data[low].stmt == sync;
+    return found ? low : VYRE_NONE;
+}
+
+static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
+                               const vyre_carry_plan *plan, vyre_segment_maker *maker,
+                               const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        const vyre_block *block = &blocks->list.data[order[i]];
+        vyre_step *step = &m->steps[i];
+        vyre_program *segment = NULL;
+        vyre_status status = vyre_segment_build(maker, order[i], m->view.segment_count, &segment,
+                                                &step->flips, diag);
+        if (status != VYRE_OK) {
+            return status;
+        }
+        step->segment = VYRE_NONE;
+        if (segment) {
+            step->segment = m->view.segment_count;
+            m->segments[m->view.segment_count++] = segment;
+        }
+        step->kind = block->exit == VYRE_EXIT_NEXT     ? VYRE_STEP_NEXT
+                     : block->exit == VYRE_EXIT_BRANCH ? VYRE_STEP_BRANCH
+                                                       : VYRE_STEP_END;
+        step->next = block->exit == VYRE_EXIT_END ? VYRE_NONE : step_of[block->next];
+        step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
+        step->sync = block->sync != VYRE_NONE;
+        step->collective = VYRE_NONE;
+        if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
+            step->collective = block->sync;
+            step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
+        }
+        step->kept = find_kept(&m->barriers, block->sync);
+        if (step->kind == VYRE_STEP_BRANCH || step->asks) {
+            m->view.control_words = 1;
+        }
+        vyre_stmt at = step->sync ? block->sync : block->condition;
+        step->place = vyre_program_stmt_place(m->source, at);
+        step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
+        step->region = block->region;
+        m->view.sync_points += step->sync;
+    }
+    return VYRE_OK;
+}
+
+static bool is_version(const vyre_module *m, vyre_var var) {
+    return m->origin && m->origin[var] != VYRE_NONE;
+}
+
+/* Versions of a variable have its name and place: no two of them are alive together. */
+static const char *carry_name(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
+    const vyre_program_view *p = plan->p;
+    uint32_t decls = vyre_entity_of_decl(plan, 0);
+    if (e < p->var_count) {
+        return is_version(m, e) ? vyre_program_get(m->inlined)->vars[m->origin[e]].name
+                                : p->vars[e].name;
+    }
+    if (e >= decls) {
+        return p->decls[e - decls].name;
+    }
+    static const char *const hidden[] = {"(end of a loop)", "(step of a loop)", "(trip of a loop)"};
+    return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
+}
+
+static vyre_place carry_place(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
+    uint32_t vars = plan->p->var_count, decls = vyre_entity_of_decl(plan, 0);
+    if (e < vars) {
+        return is_version(m, e) ? vyre_program_var_place(m->inlined, m->origin[e])
+                                : vyre_program_var_place(m->source, e);
+    }
+    if (e >= decls) {
+        return vyre_program_decl_place(m->source, e - decls);
+    }
+    return vyre_program_stmt_place(m->source,
+                                   plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
+}
+
+/* The list of carries, and for each step those alive behind it. */
+static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
+                                const vyre_carry_plan *plan, const uint32_t *order) {
+    const vyre_allocator *a = &m->allocator;
+    bool ended = plan->ended_slot != VYRE_NONE;
+    uint32_t *number = vyre_alloc(a, plan->entity_count, sizeof *number);
+    uint32_t count = 0;
+    for (uint32_t e = 0; number && e < plan->entity_count; e++) {
+        number[e] = plan->entities[e].carried ? count++ : VYRE_NONE;
+    }
+    m->view.carry_count = count + ended;
+    m->carries = vyre_alloc_zeroed(a, m->view.carry_count, sizeof *m->carries);
+    m->live_first = vyre_alloc_zeroed(a, (size_t)m->view.step_count + 1, sizeof *m->live_first);
+    VYRE_VEC(uint32_t) live = {0};
+    bool ok = number && m->carries && m->live_first;
+    for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
+        const vyre_entity *entity = &plan->entities[e];
+        if (entity->carried) {
+            m->carries[number[e]] =
+                (vyre_carry){.name = carry_name(m, plan, e),
+                             .kind = (vyre_carry_kind)entity->kind,
+                             .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
+                             .slot = entity->slot,
+                             .place = carry_place(m, plan, e)};
+        }
+    }
+    if (ok && ended) {
+        m->carries[count] = (vyre_carry){.name = "(lanes that ended)",
+                                         .kind = VYRE_CARRY_ENDED,
+                                         .words = 1,
+                                         .slot = plan->ended_slot};
+    }
+    for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
+        for (uint32_t k = plan->first_present[order[i]];
+             ok && k < plan->first_present[order[i] + 1]; k++) {
+            const vyre_presence *at = &plan->present[k];
+            if (number[at->entity] != VYRE_NONE && at->flags & VYRE_ALIVE) {
+                ok = vyre_vec_push(a, &live, number[at->entity]);
+            }
+        }
+        if (ok && ended && blocks->list.data[order[i]].exit != VYRE_EXIT_END) {
+            ok = vyre_vec_push(a, &live, count);
+        }
+        m->live_first[i + 1] = live.count;
+    }
+    if (ok) {
+        m->live = vyre_alloc(a, live.count, sizeof *m->live);
+        m->live_count = live.count;
+        ok = m->live != NULL;
+        if (ok && live.count > 0) {
+            memcpy(m->live, live.data, live.count * sizeof *m->live);
+        }
+    }
+    vyre_vec_free(a, &live);
+    vyre_free(a, number, plan->entity_count, sizeof *number);
+    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+}
+
+static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
+                              const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
+                              vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    m->view.region_count = blocks->regions.count;
+    m->regions = vyre_alloc(a, m->view.region_count, sizeof *m->regions);
+    m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
+    m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
+    if (!m->regions || !m->steps || !m->segments) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    if (m->view.region_count > 0) {
+        memcpy(m->regions, blocks->regions.data, m->view.region_count * sizeof *m->regions);
+    }
+    bool branches = false;
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        step_of[order[i]] = i;
+        branches |= blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
+    }
+    bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
+    vyre_segment_maker *maker = NULL;
+    vyre_status status = vyre_segment_maker_create(m, plan, checks_turn, &maker, diag);
+    if (status == VYRE_OK) {
+        status = build_steps(m, blocks, plan, maker, order, step_of, diag);
+        vyre_segment_maker_destroy(maker);
+    }
+    if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
+        status = vyre_fail_memory(diag, "splitting");
+    }
+    return status;
+}
+
+static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
+                        vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    uint32_t total = blocks->list.count;
+    uint32_t *order = vyre_alloc(a, total, sizeof *order);
+    uint32_t *step_of = vyre_alloc(a, total, sizeof *step_of);
+    uint8_t *state = vyre_alloc_zeroed(a, total, sizeof *state);
+    vyre_status status = VYRE_OUT_OF_MEMORY;
+    if (order && step_of && state) {
+        m->view.step_count = order_blocks(blocks, order, state);
+        status = make_steps(m, blocks, plan, order, step_of, diag);
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
+    }
+    vyre_free(a, order, total, sizeof *order);
+    vyre_free(a, step_of, total, sizeof *step_of);
+    vyre_free(a, state, total, sizeof *state);
+    m->view.source = m->source;
+    m->view.segments = (const vyre_program *const *)m->segments;
+    m->view.steps = m->steps;
+    m->view.carries = m->carries;
+    m->view.regions = m->regions;
+    m->view.removed = m->barriers.removed.data;
+    m->view.removed_count = m->barriers.removed.count;
+    m->view.kept = m->barriers.kept.data;
+    m->view.kept_count = m->barriers.kept.count;
+    m->view.along_x = m->barriers.along_x;
+    m->view.grid_words = plan->grid_words;
+    m->view.group_value_words = plan->group_value_words;
+    return status;
+}
+
+static vyre_status split_blocks(vyre_module *m, const vyre_split_options *options,
+                                vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    const vyre_program_view *p = vyre_program_get(m->source);
+    choose_names(p, &m->names);
+    vyre_blocks blocks;
+    m->view.scope = options->scope;
+    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, a);
+    if (status == VYRE_OK) {
+        vyre_carry_plan plan;
+        status = vyre_carry_init(&plan, m->source, &blocks, a, diag);
+        if (status == VYRE_OK) {
+            status = vyre_chunks_init(m, &plan, options, diag);
+            status = status == VYRE_OK ? fill(m, &blocks, &plan, diag) : status;
+            vyre_carry_finish(&plan, a);
+        }
+        vyre_blocks_finish(&blocks, a);
+    } else {
+        (void)vyre_fail_memory(diag, "splitting");
+    }
+    return status;
+}
+
+/* The program whose blocks become segments. Removing barriers changes no variable. */
+static vyre_status prepare(vyre_module *m, const vyre_program *program,
+                           const vyre_split_options *options, vyre_diag *diag) {
+    const vyre_allocator *a = &m->allocator;
+    vyre_program *inlined = NULL, *apart = NULL;
+    vyre_status status = vyre_inline(program, a, &inlined, diag);
+    if (status == VYRE_OK) {
+        status = vyre_lower_async(inlined, options->scope, a, &m->inlined, diag);
+        vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_webs(m->inlined, a, &apart, &m->origin, diag);
+    }
+    if (status != VYRE_OK) {
+        return status;
+    }
+    m->origin_count = vyre_program_get(apart)->var_count;
+    if (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID) {
+        m->source = apart;
+        return VYRE_OK;
+    }
+    status = vyre_opt_barrier(apart, options->any_grid, a, &m->source, &m->barriers, diag);
+    vyre_program_release(apart);
+    return status;
+}
+
+vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
+                       const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
+    static const vyre_split_options defaults;
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    options = options ? options : &defaults;
+    if (options->scope != VYRE_SPLIT_SCOPE_GRID && vyre_contains_grid_sync(program)) {
+        return vyre_fail_at(diag, VYRE_INVALID_ARGUMENT, "", vyre_program_place(program),
+                            "split it at grid scope first, then its segments",
+                            "program %s waits for its grid, which is more than a workgroup",
+                            vyre_program_get(program)->name);
+    }
+    vyre_module *m = vyre_alloc_zeroed(&a, 1, sizeof *m);
+    if (!m) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    m->allocator = a;
+    atomic_init(&m->references, 1);
+    vyre_status status = prepare(m, program, options, diag);
+    if (status == VYRE_OK) {
+        status = split_blocks(m, options, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_module_release(m);
+        return status;
+    }
+    *out_module = m;
+    return VYRE_OK;
+}

@@ -1,0 +1,50 @@
+/* Modules: ownership and look-up. */
+#include "split/module.h"
+
+const vyre_module_view *vyre_module_get(const vyre_module *module) {
+    return &module->view;
+}
+
+vyre_module *vyre_module_retain(vyre_module *module) {
+    if (module) {
+        atomic_fetch_add_explicit(&module->references, 1, memory_order_relaxed);
+    }
+    return module;
+}
+
+void vyre_module_release(vyre_module *module) {
+    if (!module || atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    const vyre_allocator a = module->allocator;
+    const vyre_module_view *v = &module->view;
+    for (uint32_t i = 0; module->segments && i < v->segment_count; i++) {
+        vyre_program_release(module->segments[i]);
+    }
+    vyre_free(&a, module->segments, v->step_count, sizeof(*module->segments));
+    vyre_free(&a, module->steps, v->step_count, sizeof *module->steps);
+    vyre_free(&a, module->carries, v->carry_count, sizeof *module->carries);
+    vyre_free(&a, module->buffers, v->buffer_count, sizeof *module->buffers);
+    vyre_free(&a, module->buffer_names, v->buffer_count, sizeof *module->buffer_names);
+    vyre_free(&a, module->regions, v->region_count, sizeof *module->regions);
+    vyre_barriers_finish(&module->barriers, &a);
+    vyre_free(&a, module->live, module->live_count, sizeof *module->live);
+    vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
+    vyre_free(&a, module->origin, module->origin_count, sizeof *module->origin);
+    vyre_program_release(module->source);
+    vyre_program_release(module->inlined);
+    vyre_free(&a, module, 1, sizeof *module);
+}
+
+uint32_t vyre_module_live(const vyre_module *module, uint32_t step, const uint32_t **out_carries) {
+    *out_carries = module->live + module->live_first[step];
+    return module->live_first[step + 1] - module->live_first[step];
+}
+
+const vyre_module_names *vyre_module_names_of(const vyre_module *module) {
+    return &module->names;
+}
+
+bool vyre_contains_grid_sync(const vyre_program *program) {
+    return !vyre_program_has_no_grid_sync(program);
+}

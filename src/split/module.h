@@ -1,0 +1,48 @@
+/* The inside of a module. */
+#ifndef VYRE_SRC_SPLIT_MODULE_H
+#define VYRE_SRC_SPLIT_MODULE_H
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "opt/opt_barrier.h"
+#include "vyre/split.h"
+
+/* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
+ */
+enum { VYRE_MODULE_NAME = 24 };
+typedef struct vyre_module_names {
+    char prefix[16]; /* of all of them, and of those that are numbered */
+    char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
+    char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
+    char turn[VYRE_MODULE_NAME], then[VYRE_MODULE_NAME];
+    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
+    char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
+    char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
+} vyre_module_names;
+
+struct vyre_module {
+    vyre_module_view view;
+    vyre_allocator allocator;
+    atomic_uint references;
+    vyre_program *inlined; /* and copies lowered */
+    vyre_program *source;  /* and versions of variables apart, barriers removed */
+    vyre_var *origin;      /* per variable of `source`: of which in `inlined` it is a version, or
+                              VYRE_NONE; NULL: none is */
+    uint32_t origin_count;
+    vyre_program **segments;
+    vyre_step *steps;
+    vyre_carry *carries;
+    vyre_carry_buffer *buffers;
+    char (*buffer_names)[VYRE_MODULE_NAME];
+    vyre_split_region *regions;
+    vyre_barriers barriers;
+    uint32_t *live;       /* concatenated lists */
+    uint32_t *live_first; /* step_count + 1 */
+    uint32_t live_count;
+    vyre_module_names names;
+};
+
+const vyre_module_names *vyre_module_names_of(const vyre_module *module);
+
+#endif

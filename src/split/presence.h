@@ -1,0 +1,70 @@
+/* Which entities (numbered values and memory) blocks have to do with, and where they are alive.
+ *
+ * Only pairs of an entity and a block that have something to do with each other are kept, so that
+ * work and memory follow the uses and what is carried, not blocks times entities. */
+#ifndef VYRE_SRC_SPLIT_PRESENCE_H
+#define VYRE_SRC_SPLIT_PRESENCE_H
+
+#include "split/blocks.h"
+
+enum {
+    VYRE_USES = 1,      /* needs the stored value that it has at the block's start */
+    VYRE_KILLS = 2,     /* the block sets it on every path */
+    VYRE_TOUCHES = 4,   /* used or set in the block, its exit included */
+    VYRE_MODIFIES = 8,  /* set in the block, perhaps not on every path */
+    VYRE_LIVE_IN = 16,  /* of what is stored */
+    VYRE_LIVE_OUT = 32, /* of what is stored */
+    VYRE_ALIVE = 64,    /* at the end, recomputed values included */
+    VYRE_WANTED = 128   /* needed at the start: used before it is set, or to recompute such */
+};
+
+typedef struct vyre_presence {
+    uint32_t entity, block;
+    uint32_t flags;
+    uint32_t next; /* of the same entity, or VYRE_NONE */
+} vyre_presence;
+
+typedef struct vyre_presences {
+    vyre_allocator allocator;
+    uint32_t entity_count, block_count;
+    VYRE_VEC(vyre_presence) list;
+    uint32_t *head; /* per entity: its last presence, or VYRE_NONE */
+    /* The entity that is open: at[block] is its presence where owner[block] says so. */
+    uint32_t *at, *owner;
+    uint32_t *preds, *first_pred; /* of blocks */
+    uint32_t *stack;
+    bool failed; /* out of memory: what was found is not complete */
+} vyre_presences;
+
+/* False when out of memory; to be finished in any case. */
+bool vyre_presences_init(vyre_presences *found, const vyre_blocks *blocks, uint32_t entities,
+                         const vyre_allocator *a);
+void vyre_presences_finish(vyre_presences *found);
+
+/* Adds flags while blocks are visited one after the other: what is there already. */
+uint32_t vyre_presence_add(vyre_presences *found, uint32_t entity, uint32_t block, uint32_t flags);
+
+/* The same for any block, once the entity is open. */
+void vyre_presences_open(vyre_presences *found, uint32_t entity);
+uint32_t vyre_presence_add_open(vyre_presences *found, uint32_t entity, uint32_t block,
+                                uint32_t flags);
+
+/* LIVE_IN and LIVE_OUT from USES and KILLS. A variable that is set only on some path of a block
+ * keeps its old value on the others, so it is not killed there; memory is where all of it is set.
+ */
+void vyre_presences_solve(vyre_presences *found);
+
+/* All presences by block, ascending by entity: those of a block begin at first[block]. `first` has
+ * one element more than there are blocks, zeroed; as many as found->list.count, NULL when out of
+ * memory. */
+vyre_presence *vyre_presences_by_block(const vyre_presences *found, uint32_t *first);
+
+/* For each presence of an entity: VYRE_EACH_PRESENCE(found, entity, p) { ... p->flags ... } */
+#define VYRE_EACH_PRESENCE(found, entity, p)                                                       \
+    for (vyre_presence *p = vyre_presence_at((found), (found)->head[entity]); p;                   \
+         p = vyre_presence_at((found), p->next))
+static inline vyre_presence *vyre_presence_at(const vyre_presences *found, uint32_t at) {
+    return at == VYRE_NONE ? NULL : &found->list.data[at];
+}
+
+#endif

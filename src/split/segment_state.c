@@ -1,0 +1,385 @@
+/* State of a segment: where values and arrays are kept between launches, and the code that loads
+ * and stores them. */
+#include "split/segment_state.h"
+
+#include <stdio.h>
+
+#include "base/checked.h"
+#include "base/mutant.h"
+#include "split/chunks.h"
+
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
+    if (*slot == VYRE_NONE) {
+        *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
+                : role == VYRE_WORKGROUP || role == VYRE_PRIVATE
+                    ? vyre_build_memory(m->b, role, name, VYRE_U32,
+                                        vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1))
+                    : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
+    }
+    return *slot;
+}
+
+static vyre_expr id(maker *m, vyre_builtin which, uint32_t axis) {
+    return vyre_build_id(m->b, which, axis);
+}
+
+/* Row-major number of a point in a box of three axes. */
+static vyre_expr linear(maker *m, vyre_builtin point, vyre_builtin extent) {
+    vyre_expr high = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, id(m, point, 2), id(m, extent, 1)),
+                         id(m, point, 1));
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, high, id(m, extent, 0)), id(m, point, 0));
+}
+
+vyre_expr vyre_segment_here(maker *m) {
+    if (m->at == VYRE_NONE) {
+        vyre_expr number = is_of_group(m)
+                               ? linear(m, VYRE_BUILTIN_LOCAL_ID, VYRE_BUILTIN_GROUP_SIZE)
+                               : linear(m, VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_GLOBAL_SIZE);
+        m->at = vyre_build_let(m->b, m->names->at, number);
+    }
+    return vyre_build_var(m->b, m->at);
+}
+
+vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
+    bool one = which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_GLOBAL_ID;
+    one = VYRE_MUTANT(segment_group_counts, one, one || which == VYRE_BUILTIN_NUM_GROUPS);
+    if (!one && which != VYRE_BUILTIN_NUM_GROUPS && which != VYRE_BUILTIN_GLOBAL_SIZE) {
+        return VYRE_NONE;
+    }
+    vyre_expr groups = vyre_build_ref(
+        m->b, one ? vyre_segment_carrier(m, &m->group[axis], VYRE_PARAM, m->names->group[axis])
+                  : vyre_segment_carrier(m, &m->groups[axis], VYRE_PARAM, m->names->groups[axis]));
+    if (which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_NUM_GROUPS) {
+        return groups;
+    }
+    vyre_expr lanes = op2(m, VYRE_EXPR_MUL, groups, u32(m, m->p->workgroup[axis]));
+    return one ? op2(m, VYRE_EXPR_ADD, lanes, id(m, VYRE_BUILTIN_LOCAL_ID, axis)) : lanes;
+}
+
+static vyre_expr lane_count(maker *m) {
+    return vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
+}
+
+/* Index of a lane's own word in a buffer, whose slots it counts from 0. */
+static vyre_expr lane_index(maker *m, vyre_expr slot) {
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lane_count(m)), vyre_segment_here(m));
+}
+
+static vyre_decl owned(maker *m, uint32_t buffer) {
+    return vyre_segment_carrier(m, &m->owned[buffer], VYRE_INOUT, m->module->buffers[buffer].name);
+}
+
+/* Index of a lane's own word in the buffer that has it. */
+static vyre_expr own_index(maker *m, uint32_t slot, uint32_t *out_buffer) {
+    *out_buffer = vyre_chunk_of(m->module, false, slot);
+    return lane_index(m, u32(m, slot - m->module->buffers[*out_buffer].lane_first));
+}
+
+vyre_expr vyre_segment_load_own(maker *m, uint32_t slot) {
+    uint32_t buffer;
+    vyre_expr index = own_index(m, slot, &buffer);
+    return vyre_build_load(m->b, owned(m, buffer), index);
+}
+
+void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value) {
+    uint32_t buffer;
+    vyre_expr index = own_index(m, slot, &buffer);
+    vyre_build_store(m->b, owned(m, buffer), index, value);
+}
+
+static vyre_expr group_number(maker *m) {
+    return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
+}
+
+/* Index of a shared value in _grid or _next. */
+static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
+    uint32_t slot = entity->slot + word;
+    if (entity->kind == VYRE_CARRY_GRID) {
+        return u32(m, slot);
+    }
+    vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
+    return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
+}
+
+/* Index in a buffer of a word of the group's workgroup memory. */
+static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_expr word) {
+    vyre_expr block = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, in->group_words));
+    if (in->lane_words > 0) {
+        vyre_expr slots = op2(m, VYRE_EXPR_MUL, lane_count(m), u32(m, in->lane_words));
+        block = op2(m, VYRE_EXPR_ADD, slots, block);
+    }
+    return op2(m, VYRE_EXPR_ADD, block, word);
+}
+
+/* A value as one or two words, and back. */
+static vyre_expr encode(maker *m, vyre_type type, vyre_expr value, uint32_t word) {
+    if (vyre_type_size(type) == 8) {
+        vyre_expr bits = type == VYRE_U64 ? value : vyre_build_bitcast(m->b, VYRE_U64, value);
+        return vyre_build_cast(m->b, VYRE_U32,
+                               VYRE_MUTANT(segment_drop_high_word, word, 0)
+                                   ? op2(m, VYRE_EXPR_SHR, bits, u32(m, 32))
+                                   : bits);
+    }
+    return type == VYRE_U32    ? value
+           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_U32, value)
+                               : vyre_build_bitcast(m->b, VYRE_U32, value);
+}
+
+static vyre_expr decode(maker *m, vyre_type type, vyre_expr low, vyre_expr high) {
+    if (vyre_type_size(type) == 8) {
+        vyre_expr upper = op2(m, VYRE_EXPR_SHL, vyre_build_cast(m->b, VYRE_U64, high), u32(m, 32));
+        vyre_expr bits = op2(m, VYRE_EXPR_BIT_OR, vyre_build_cast(m->b, VYRE_U64, low), upper);
+        return type == VYRE_U64 ? bits : vyre_build_bitcast(m->b, type, bits);
+    }
+    return type == VYRE_U32    ? low
+           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_BOOL, low)
+                               : vyre_build_bitcast(m->b, type, low);
+}
+
+static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t size) {
+    static const char *const suffix[] = {"to", "step", "more"};
+    if (e < m->p->var_count) {
+        return m->p->vars[e].name;
+    }
+    uint32_t hidden = e - m->p->var_count;
+    (void)snprintf(buffer, size, "%sloop%lu_%s", m->names->prefix,
+                   (unsigned long)(hidden / VYRE_LOOP_VALUES), suffix[hidden % VYRE_LOOP_VALUES]);
+    return buffer;
+}
+
+void vyre_segment_give(maker *m, uint32_t e, vyre_expr value) {
+    char buffer[64];
+    vyre_var *var = var_slot(m, e);
+    if (*var == VYRE_NONE) {
+        *var = vyre_build_let(m->b, entity_name(m, e, buffer, sizeof buffer), value);
+    } else {
+        vyre_build_assign(m->b, *var, value);
+    }
+}
+
+static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
+    if (vyre_entity_is_shared(entity)) {
+        return vyre_build_load(m->b, vyre_segment_carrier(m, &m->grid, VYRE_IN, m->names->grid),
+                               shared_index(m, entity, word));
+    }
+    return vyre_segment_load_own(m, entity->slot + word);
+}
+
+void vyre_segment_restore_value(maker *m, uint32_t e) {
+    const vyre_entity *entity = &m->plan->entities[e];
+    if (entity->kind == VYRE_CARRY_RECOMPUTED) {
+        vyre_expr value =
+            entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe);
+        vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+        vyre_segment_give(m, e, value);
+        return;
+    }
+    vyre_expr low = word_of(m, entity, 0);
+    vyre_expr high = entity->words == 2 ? word_of(m, entity, 1) : VYRE_NONE;
+    vyre_segment_give(m, e, decode(m, (vyre_type)entity->type, low, high));
+}
+
+void vyre_segment_store_value(maker *m, uint32_t e) {
+    const vyre_entity *entity = &m->plan->entities[e];
+    for (uint32_t word = 0; word < entity->words; word++) {
+        vyre_expr value = encode(m, (vyre_type)entity->type, value_of(m, e), word);
+        if (vyre_entity_is_shared(entity)) {
+            vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next);
+            vyre_build_store(m->b, next, shared_index(m, entity, word), value);
+        } else {
+            vyre_segment_store_own(m, entity->slot + word, value);
+        }
+        m->has_effect = true;
+    }
+}
+
+/* An element whose bits a load or a store would not keep (a true that is not 1, the payload of a
+ * NaN) goes through a private word, by copies; `tag` is the next one's. The source has copies, too:
+ * they brought such bits. */
+
+static vyre_expr load_raw(maker *m, vyre_decl d, vyre_expr at, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_async_load(m->b, m->rw.decls[d], raw, op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+    return vyre_build_load(m->b, raw, u32(m, 0));
+}
+
+static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const char *tag) {
+    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
+    vyre_build_store(m->b, raw, u32(m, 0), word);
+    vyre_build_async_store(m->b, raw, m->rw.decls[d], op2(m, VYRE_EXPR_MUL, at, size), size, tag);
+    vyre_build_async_wait(m->b, tag);
+}
+
+/* Arrays: a loop over elements. Private ones by each lane; workgroup memory by the living lanes of
+ * the group together. Where an array lies in several buffers, there is a loop for each run of
+ * elements whose words do not change the buffer. */
+
+typedef struct array {
+    vyre_decl decl;
+    const vyre_entity *entity;
+    uint32_t per; /* words of an element */
+    bool by_group, restore;
+    vyre_expr from, step; /* the lane's share */
+} array;
+
+/* How many elements from `first` on have, each word for itself, one buffer. */
+static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint32_t buffers[2]) {
+    uint32_t length = x->entity->count - first;
+    for (uint32_t w = 0; w < x->per; w++) {
+        uint32_t word = x->entity->slot + first * x->per + w;
+        buffers[w] = vyre_chunk_of(m->module, x->by_group, word);
+        uint32_t left = vyre_chunk_end(m->module, x->by_group, buffers[w]) - word;
+        uint32_t whole = (uint32_t)vyre_ceil_div(left, x->per);
+        length = VYRE_MUTANT(chunk_first_word, whole < length, w == 0 && whole < length) ? whole
+                                                                                         : length;
+    }
+    return length;
+}
+
+static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl carriers[2],
+                         const vyre_expr words[2], const char *tag) {
+    vyre_type type = (vyre_type)x->entity->type;
+    bool raw = VYRE_MUTANT(segment_never_raw, x->entity->raw, false);
+    if (raw && x->restore) {
+        store_raw(m, x->decl, at, vyre_build_load(m->b, carriers[0], words[0]), tag);
+        return;
+    }
+    if (raw) {
+        vyre_build_store(m->b, carriers[0], words[0], load_raw(m, x->decl, at, tag));
+        m->has_effect = true;
+        return;
+    }
+    if (x->restore) {
+        vyre_expr low = vyre_build_load(m->b, carriers[0], words[0]);
+        vyre_expr high = x->per == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
+        vyre_build_store(m->b, m->rw.decls[x->decl], at, decode(m, type, low, high));
+        return;
+    }
+    vyre_expr value = vyre_build_load(m->b, m->rw.decls[x->decl], at);
+    for (uint32_t w = 0; w < x->per; w++) {
+        vyre_build_store(m->b, carriers[w], words[w], encode(m, type, value, w));
+    }
+    m->has_effect = true;
+}
+
+/* The elements [first, end), whose words lie in the buffers. */
+static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
+                     const uint32_t buffers[2]) {
+    char name[64];
+    vyre_decl carriers[2] = {VYRE_NONE, VYRE_NONE};
+    vyre_expr words[2] = {VYRE_NONE, VYRE_NONE};
+    for (uint32_t w = 0; w < x->per; w++) {
+        carriers[w] = owned(m, buffers[w]);
+    }
+    int length = snprintf(name, sizeof name, "%s%s%lu", m->names->prefix,
+                          x->restore ? "restore" : "save", (unsigned long)x->decl);
+    if (first > 0) { /* it may be a tag, too, and tags are used once */
+        (void)snprintf(name + length, sizeof name - (size_t)length, "_%lu", (unsigned long)first);
+    }
+    if (!x->by_group) {
+        (void)vyre_segment_here(m); /* bind it outside the loop */
+    }
+    vyre_expr from = !x->by_group ? u32(m, first)
+                     : VYRE_MUTANT(chunk_group_begin, first, 0) > 0
+                         ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
+                         : x->from;
+    vyre_var i = vyre_build_for(m->b, name, from, u32(m, end), x->step);
+    vyre_expr at = vyre_build_var(m->b, i);
+    vyre_expr behind = first > 0 ? op2(m, VYRE_EXPR_SUB, at, u32(m, first)) : at;
+    for (uint32_t w = 0; w < x->per; w++) {
+        const vyre_carry_buffer *in = &m->module->buffers[buffers[w]];
+        uint32_t base =
+            x->entity->slot + first * x->per + w - (x->by_group ? in->group_first : in->lane_first);
+        vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, behind, u32(m, x->per)),
+                             u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w)));
+        words[w] = x->by_group ? group_index(m, in, word) : lane_index(m, word);
+    }
+    copy_element(m, x, at, carriers, words, name);
+    vyre_build_end(m->b);
+}
+
+static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre_expr step) {
+    const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
+    array x = {.decl = d,
+               .entity = entity,
+               .per = vyre_type_size((vyre_type)entity->type) / 4,
+               .by_group = entity->kind == VYRE_CARRY_WORKGROUP,
+               .restore = restore,
+               .from = from,
+               .step = step};
+    for (uint32_t first = 0, length; first < entity->count; first += length) {
+        uint32_t buffers[2];
+        length = run_length(m, &x, first, buffers);
+        copy_run(m, &x, first, first + length, buffers);
+    }
+}
+
+/* Whether the two counters fit beside the segment's own workgroup memory. */
+static bool has_room_for_rank(const maker *m) {
+    uint64_t bytes = 8;
+    for (uint32_t i = 0; i < m->used.count; i++) {
+        vyre_decl d = m->used.data[i];
+        bool shared = m->p->decls[d].role == VYRE_WORKGROUP;
+        uint64_t count = m->plan->entities[vyre_entity_of_decl(m->plan, d)].count;
+        bytes += shared ? count * vyre_type_size((vyre_type)m->p->decls[d].type) : 0;
+    }
+    return bytes <= VYRE_LIMIT_WORKGROUP_BYTES;
+}
+
+/* First element and stride for a lane's share of workgroup memory. Where lanes may have ended, the
+ * living ones are numbered by a counter, of which there is one for each end of the segment. */
+static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_step) {
+    if (m->plan->ended_slot == VYRE_NONE) {
+        uint32_t lanes = m->p->workgroup[0] * m->p->workgroup[1] * m->p->workgroup[2];
+        if (!restore) {
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+        }
+        *out_from = linear(m, VYRE_BUILTIN_LOCAL_ID, VYRE_BUILTIN_GROUP_SIZE);
+        *out_step = u32(m, lanes);
+        return;
+    }
+    if (!VYRE_MUTANT(segment_rank_crowds, has_room_for_rank(m), true)) {
+        if (!restore) {
+            vyre_build_barrier(m->b, VYRE_SEQ_CST);
+        }
+        *out_from = u32(m, 0); /* all of it by each: slow, but it fits */
+        *out_step = u32(m, 1);
+        return;
+    }
+    vyre_decl rank = vyre_segment_carrier(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
+    vyre_expr counter = u32(m, restore ? 0 : 1);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");
+    vyre_var mine = vyre_build_atomic(m->b, name, VYRE_ATOMIC_ADD, rank, counter, VYRE_NONE,
+                                      u32(m, 1), VYRE_SEQ_CST);
+    vyre_build_barrier(m->b, VYRE_SEQ_CST);
+    *out_from = vyre_build_var(m->b, mine);
+    *out_step = vyre_build_load(m->b, rank, counter);
+}
+
+void vyre_segment_move_arrays(maker *m, bool restore) {
+    bool shared = false;
+    vyre_expr from = VYRE_NONE, step = VYRE_NONE;
+    for (const vyre_presence *i = m->begin; i < m->end; i++) {
+        if (i->entity < m->values || !(restore ? has(i, VYRE_LIVE_IN | VYRE_TOUCHES)
+                                               : has(i, VYRE_LIVE_OUT | VYRE_MODIFIES))) {
+            continue;
+        }
+        vyre_decl d = i->entity - m->values;
+        if (entity_of(m, i)->kind == VYRE_CARRY_PRIVATE) {
+            copy_array(m, d, restore, VYRE_NONE, VYRE_NONE);
+            continue;
+        }
+        if (!shared) {
+            share(m, restore, &from, &step);
+            shared = true;
+        }
+        copy_array(m, d, restore, from, step);
+    }
+    if (shared && restore) {
+        vyre_build_barrier(m->b, VYRE_SEQ_CST);
+    }
+}

@@ -1,0 +1,85 @@
+/* A segment that is being made; for the files segment*.c only. segment.c makes the segment from its
+ * block, segment_state.c brings state from one launch to the next. */
+#ifndef VYRE_SRC_SPLIT_SEGMENT_STATE_H
+#define VYRE_SRC_SPLIT_SEGMENT_STATE_H
+
+#include "ir/rewrite.h"
+#include "split/segment.h"
+
+struct vyre_segment_maker {
+    const vyre_carry_plan *plan;
+    const vyre_program_view *p;
+    const vyre_module_names *names;
+    const vyre_module_view *module; /* its buffers */
+    uint32_t values; /* entities that are values: variables and hidden ones of loops */
+    bool checks_turn;
+    /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
+    const vyre_block *block;
+    uint32_t number;                  /* of the block */
+    const vyre_presence *begin, *end; /* what the block has to do with */
+    vyre_rewriter rw;
+    vyre_builder *b;
+    vyre_var *loop_vars;      /* per hidden loop value, or VYRE_NONE */
+    uint8_t *access;          /* per declaration: bits of READ, WRITE */
+    VYRE_VEC(vyre_decl) used; /* declarations with access */
+    bool *bound;              /* per value: its binding is in the block */
+    vyre_decl grid, next, turn, then, lanes, tick, expect, rank, raw;
+    vyre_decl *owned; /* per buffer of what lanes and groups own */
+    vyre_decl group[3], groups[3];
+    vyre_var at; /* linear lane number, once bound */
+    bool has_effect;
+    bool flips;
+};
+
+typedef vyre_segment_maker maker;
+
+/* Whether segments are parts of one group, launched as a grid of one. */
+static inline bool is_of_group(const maker *m) {
+    return m->plan->blocks->scope == VYRE_SPLIT_SCOPE_WORKGROUP;
+}
+
+static inline bool has(const vyre_presence *presence, uint32_t flags) {
+    return (presence->flags & flags) == flags;
+}
+
+static inline const vyre_entity *entity_of(const maker *m, const vyre_presence *presence) {
+    return &m->plan->entities[presence->entity];
+}
+
+/* Small expressions. */
+
+static inline vyre_expr u32(maker *m, uint32_t value) {
+    return vyre_build_u32(m->b, value);
+}
+
+static inline vyre_expr op2(maker *m, vyre_expr_op op, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(m->b, op, x, y, VYRE_NONE);
+}
+
+/* Variables and hidden loop values by entity. */
+
+static inline vyre_var *var_slot(maker *m, uint32_t e) {
+    return e < m->p->var_count ? &m->rw.vars[e] : &m->loop_vars[e - m->p->var_count];
+}
+
+static inline vyre_expr value_of(maker *m, uint32_t e) {
+    return vyre_build_var(m->b, *var_slot(m, e));
+}
+
+/* Carry declarations come to be when first used. */
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name);
+/* Linear number of the lane. */
+vyre_expr vyre_segment_here(maker *m);
+/* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
+vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis);
+/* A lane's own word. */
+vyre_expr vyre_segment_load_own(maker *m, uint32_t slot);
+void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value);
+/* Binds the entity's variable to the value, or assigns it. */
+void vyre_segment_give(maker *m, uint32_t e, vyre_expr value);
+void vyre_segment_restore_value(maker *m, uint32_t e);
+void vyre_segment_store_value(maker *m, uint32_t e);
+/* Private arrays and workgroup memory that the block needs, or that it changed. */
+void vyre_segment_move_arrays(maker *m, bool restore);
+
+#endif
