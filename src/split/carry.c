@@ -19,6 +19,7 @@
 #include "ir/size.h"
 #include "split/cut.h"
 #include "split/overwrite.h"
+#include "split/proof.h"
 #include "split/slots.h"
 
 /* Costs in operations: of storing a word at a barrier and loading it behind, of a load from an `in`
@@ -578,14 +579,16 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     if (status == VYRE_OK && !(allocate(&an) && analyse(&an))) {
         status = VYRE_OUT_OF_MEMORY;
     }
+    if (status == VYRE_OK) {
+        status = vyre_prove_uniform(blocks, program, shapes, an.scratch, diag);
+    }
     release(&an);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);
     if (status != VYRE_OK) {
         vyre_carry_finish(plan, a);
-        (void)vyre_fail_memory(diag, "splitting");
     }
-    return status;
+    return status == VYRE_OUT_OF_MEMORY ? vyre_fail_memory(diag, "splitting") : status;
 }
 
 void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {

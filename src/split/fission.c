@@ -1,7 +1,7 @@
 /* Fission: a program with barriers becomes a module.
  *
- *     inline calls -> lower pending copies -> versions of variables apart -> remove barriers ->
- *     blocks -> what is alive and where -> a segment per block
+ *     inline calls -> lower pending copies -> lower jumps that not all take -> versions of
+ * variables apart -> remove barriers -> blocks -> what is alive and where -> a segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "lower/inline.h"
 #include "lower/lower_async.h"
+#include "lower/lower_continue.h"
 #include "opt/webs.h"
 #include "split/chunks.h"
 #include "split/module.h"
@@ -333,11 +334,15 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
 static vyre_status prepare(vyre_module *m, const vyre_program *program,
                            const vyre_split_options *options, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    vyre_program *inlined = NULL, *apart = NULL;
+    vyre_program *inlined = NULL, *copied = NULL, *apart = NULL;
     vyre_status status = vyre_inline(program, a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, options->scope, a, &m->inlined, diag);
+        status = vyre_lower_async(inlined, options->scope, a, &copied, diag);
         vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_lower_continue(copied, options->scope, a, &m->inlined, diag);
+        vyre_program_release(copied);
     }
     if (status == VYRE_OK) {
         status = vyre_webs(m->inlined, a, &apart, &m->origin, diag);

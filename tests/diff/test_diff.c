@@ -125,10 +125,10 @@ static void check_file(differ *d, const char *name) {
     vyre_program_release(program);
 }
 
-TEST(reduced_programs_of_past_bugs_stay_right) {
+static void check_files(const char *backend) {
     static differ d;
     uint32_t count = 0;
-    begin(&d, "ref-split");
+    begin(&d, backend);
     DIR *directory = opendir(VYRE_SOURCE_DIR "/tests/golden/diff");
     REQUIRE(directory);
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
@@ -141,4 +141,10 @@ TEST(reduced_programs_of_past_bugs_stay_right) {
     (void)closedir(directory);
     CHECK(count > 0);
     differ_finish(&d);
+}
+
+TEST(reduced_programs_of_past_bugs_stay_right) {
+    check_files("ref-split");
+    check_files("ref-schedule");
+    check_files("ref-groups");
 }
