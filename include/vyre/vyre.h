@@ -10,6 +10,7 @@
 #include "vyre/fuse.h"
 #include "vyre/ir.h"
 #include "vyre/limits.h"
+#include "vyre/lower.h"
 #include "vyre/plan.h"
 #include "vyre/race.h"
 #include "vyre/split.h"

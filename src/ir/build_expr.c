@@ -36,6 +36,10 @@ vyre_type vyre_builder_expr_type(const vyre_builder *b, vyre_expr expr) {
     return expr < b->pool.count ? (vyre_type)b->pool.data[expr].node.type : VYRE_VOID;
 }
 
+bool vyre_builder_is_leaf(const vyre_builder *b, vyre_expr expr) {
+    return expr < b->pool.count && vyre_expr_arity(&b->pool.data[expr].node) == 0;
+}
+
 vyre_type vyre_builder_var_type(const vyre_builder *b, vyre_var var) {
     return var < b->vars.count ? (vyre_type)b->vars.data[var].type : VYRE_VOID;
 }

@@ -2,6 +2,7 @@
 #ifndef VYRE_SRC_IR_BUILDER_H
 #define VYRE_SRC_IR_BUILDER_H
 
+#include "base/diag.h"
 #include "vyre/ir.h"
 
 enum {
@@ -16,6 +17,14 @@ void vyre_builder_forget_exprs(vyre_builder *builder);
 
 /* Gives a const its type before its value is known. */
 void vyre_builder_set_decl_type(vyre_builder *builder, vyre_decl decl, vyre_type type);
+
+/* Makes the builder fail, for reasons that a pass has; the first error is kept. */
+void vyre_builder_fail(vyre_builder *builder, vyre_status status, const char *fix,
+                       const char *format, ...) VYRE_PRINTF(4, 5);
+
+/* Whether the expression has no operands and reads no memory, so that a copy of it costs nothing.
+ */
+bool vyre_builder_is_leaf(const vyre_builder *builder, vyre_expr expr);
 
 /* Makes the builder fail as if one of its own allocations had failed. */
 void vyre_builder_fail_memory(vyre_builder *builder);

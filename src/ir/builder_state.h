@@ -60,8 +60,6 @@ struct vyre_builder {
 static inline bool vyre_builder_ok(const vyre_builder *b) {
     return b->error.status == VYRE_OK && !b->finished;
 }
-void vyre_builder_fail(vyre_builder *b, vyre_status status, const char *fix, const char *format,
-                       ...) VYRE_PRINTF(4, 5);
 void vyre_builder_misuse(vyre_builder *b, const char *what);
 
 /* A text of the program, or "" on a builder that has failed. Names must be identifiers. */

@@ -12,8 +12,10 @@
  *
  * p is as large as the source, the destination or the most that n can be, whichever is least: what
  * the destination clips is not needed, and what lies beyond the source reads as zeros at the wait
- * as well. Begin and wait stand in one statement list, so k and m are visible at the wait and a
- * barrier between them lies on every path. */
+ * as well. (Of a device without async copies, those that are pending at no barrier are replaced,
+ * too: then each begin stands before its wait, and lower_copies.c makes loops of them.) Begin and
+ * wait stand in one statement list, so k and m are visible at the wait and a barrier between them
+ * lies on every path. */
 #include "lower/lower_async.h"
 
 #include <stdio.h>
@@ -27,12 +29,15 @@
 #include "ir/fold.h"
 #include "ir/size.h"
 #include "ir/waits.h"
+#include "lower/capabilities.h"
+#include "lower/passes.h"
 
 typedef struct pending {
     vyre_stmt begin, wait;
-    uint32_t words;  /* to keep in private memory; 0: the source does not change */
-    vyre_decl store; /* in the result */
-    vyre_var size, offset;
+    uint32_t count;         /* elements to keep in private memory; 0: the source does not change */
+    vyre_type type;         /* of these */
+    vyre_decl store;        /* in the result */
+    vyre_expr size, offset; /* likewise: names or literals */
 } pending;
 
 typedef struct plan {
@@ -40,6 +45,7 @@ typedef struct plan {
     const vyre_program_view *p;
     const vyre_allocator *a;
     vyre_split_scope scope;
+    bool is_every; /* copies that are pending at no barrier, too */
     vyre_effect_map *effects;
     uint32_t *waits; /* per statement: how many before it wait for the scope */
     uint64_t room;   /* bytes of private memory that are free */
@@ -115,15 +121,30 @@ static void include_behind(const plan *all, vyre_split_scope scope, vyre_stmt wa
     include(r, wait, s);
 }
 
+static bool has_barrier(const plan *all, vyre_stmt begin, vyre_stmt wait) {
+    for (vyre_stmt s = begin; s < wait; s++) {
+        if (vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, all->p->stmts[s].op) ||
+            vyre_waits_for(VYRE_SPLIT_SCOPE_GRID, all->p->stmts[s].op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A statement by which some lane may change the source between this lane's begin and its wait, or
  * VYRE_NONE. Lanes run apart between barriers, so everything counts from the barrier before the
  * begin to that behind the wait: barriers of the grid, or those of the group if only it can write
- * there. Of a private source only what lies between the two. */
+ * there. Of a private source only what lies between the two; of any, if that holds no barrier and
+ * no launch ends there: what other lanes write meanwhile is a race. */
 static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
     vyre_decl source = all->p->stmts[begin].decl;
     range r = {begin, wait};
     uint8_t role = all->p->decls[source].role;
-    if (role != VYRE_PRIVATE) {
+    if (source == all->p->stmts[begin].decl2 && all->is_every) {
+        return wait; /* one after the other, elements would be read that were just written */
+    }
+    bool others = VYRE_MUTANT(lower_async_no_barrier, has_barrier(all, begin, wait), false);
+    if (role != VYRE_PRIVATE && (others || !all->is_every)) {
         vyre_split_scope scope =
             role == VYRE_WORKGROUP ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID;
         include_before(all, scope, begin, &r);
@@ -185,13 +206,23 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The copy's words in private memory, or 0 with an error if there is no room for them. */
+/* Elements in which the bytes are kept: those of source and destination if they are of one width,
+ * so that they move as a whole. */
+static vyre_type type_to_keep(const plan *all, const vyre_stmt_node *n) {
+    vyre_type type = (vyre_type)all->p->decls[n->decl].type;
+    vyre_type to = (vyre_type)all->p->decls[n->decl2].type;
+    return all->is_every && vyre_type_size(type) == vyre_type_size(to) ? type : VYRE_U32;
+}
+
+/* The copy's bytes in private memory, or 0 with an error if there is no room for them. */
 static uint32_t find_room(plan *all, vyre_stmt begin, vyre_stmt change, vyre_diag *diag) {
     const vyre_program_view *p = all->p;
     const vyre_stmt_node *n = &p->stmts[begin];
     uint64_t bytes = smaller(bytes_of(p, n->decl2), most(p, n->arg[1]));
     bytes = smaller(bytes, bytes_of(p, n->decl));
-    bytes = bytes == 0 ? 4 : (bytes + 3) / 4 * 4;
+    const uint32_t width = vyre_type_size(type_to_keep(all, n));
+    const uint32_t unit = width < 4 ? 4 : width;
+    bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
     if (bytes > all->room) {
         const char *source = p->decls[n->decl].name;
         char fix[sizeof diag->fix];
@@ -201,25 +232,28 @@ static uint32_t find_room(plan *all, vyre_stmt begin, vyre_stmt change, vyre_dia
                        source, (unsigned long)all->room);
         (void)vyre_fail_at(
             diag, VYRE_UNSUPPORTED, "", vyre_program_stmt_place(all->program, begin), fix,
-            "the async copy \"%s\" is pending at a barrier and line %lu may "
-            "change its source %s meanwhile; splitting would keep its bytes in "
+            "the async copy \"%s\" is pending%s and line %lu may "
+            "change its source %s meanwhile; %s would keep its bytes in "
             "private memory, which has room for %lu",
-            n->text, (unsigned long)vyre_program_stmt_place(all->program, change).line, source,
-            (unsigned long)all->room);
+            n->text, all->is_every ? "" : " at a barrier",
+            (unsigned long)vyre_program_stmt_place(all->program, change).line, source,
+            all->is_every ? "lowering" : "splitting", (unsigned long)all->room);
         return 0;
     }
     all->room -= bytes;
-    return (uint32_t)(bytes / 4);
+    return (uint32_t)bytes;
 }
 
 static vyre_status add_pending(plan *all, vyre_stmt begin, vyre_stmt wait, vyre_diag *diag) {
     pending one = {.begin = begin, .wait = wait};
     vyre_stmt change = find_change(all, begin, wait);
     if (change != VYRE_NONE) {
-        one.words = find_room(all, begin, change, diag);
-        if (one.words == 0) {
+        uint32_t bytes = find_room(all, begin, change, diag);
+        if (bytes == 0) {
             return VYRE_UNSUPPORTED;
         }
+        one.type = type_to_keep(all, &all->p->stmts[begin]);
+        one.count = bytes / vyre_type_size(one.type);
     }
     return vyre_vec_push(all->a, &all->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
 }
@@ -239,7 +273,7 @@ static vyre_status find_pending(plan *all, vyre_diag *diag) {
     const vyre_program_view *p = all->p;
     vyre_status status = VYRE_OK;
     for (vyre_stmt begin = p->entry; begin < p->stmt_count && status == VYRE_OK; begin++) {
-        bool crosses = false;
+        bool crosses = all->is_every;
         for (vyre_stmt s = begin + 1; is_begin(p->stmts[begin].op) && s < p->stmt_count; s++) {
             crosses |= VYRE_MUTANT(lower_async_no_jumps, ends_launch(all, s, begin),
                                    vyre_waits_for(all->scope, p->stmts[s].op));
@@ -259,10 +293,10 @@ static void declare(vyre_each *each) {
     plan *all = each->user;
     for (uint32_t i = 0; i < all->list.count; i++) {
         pending *one = &all->list.data[i];
-        if (one->words > 0) {
+        if (one->count > 0) {
             one->store =
                 vyre_build_memory(each->rw.to, VYRE_PRIVATE, vyre_each_name(each, "_pending"),
-                                  VYRE_U32, vyre_build_size(each->rw.to, one->words));
+                                  one->type, vyre_build_size(each->rw.to, one->count));
         }
     }
 }
@@ -271,21 +305,28 @@ static void declare(vyre_each *each) {
 static void copy(vyre_each *each, const pending *one, uint8_t op, vyre_decl from, vyre_decl to,
                  bool at_offset, const char *tag) {
     vyre_builder *b = each->rw.to;
-    vyre_expr offset = at_offset ? vyre_build_var(b, one->offset) : vyre_build_u32(b, 0);
-    vyre_expr size = vyre_build_var(b, one->size);
+    vyre_expr offset = at_offset ? one->offset : vyre_build_u32(b, 0), size = one->size;
     (op == VYRE_STMT_ASYNC_LOAD ? vyre_build_async_load
                                 : vyre_build_async_store)(b, from, to, offset, size, tag);
     vyre_build_async_wait(b, tag);
 }
 
+/* What an operand is at the begin: a literal, or a name. */
+static vyre_expr operand(vyre_each *each, vyre_expr from, const char *name) {
+    vyre_rewriter *rw = &each->rw;
+    vyre_expr value = vyre_rewrite_expr(rw, from);
+    if (rw->p->exprs[from].op == VYRE_EXPR_LITERAL) {
+        return value;
+    }
+    return vyre_build_var(rw->to, vyre_build_let(rw->to, vyre_each_name(each, name), value));
+}
+
 static void begin_copy(vyre_each *each, pending *one) {
     vyre_rewriter *rw = &each->rw;
     const vyre_stmt_node *n = &rw->p->stmts[one->begin];
-    vyre_expr offset = vyre_rewrite_expr(rw, n->arg[0]);
-    vyre_expr size = vyre_rewrite_expr(rw, n->arg[1]);
-    one->offset = vyre_build_let(rw->to, vyre_each_name(each, "_offset"), offset);
-    one->size = vyre_build_let(rw->to, vyre_each_name(each, "_size"), size);
-    if (one->words > 0) {
+    one->offset = operand(each, n->arg[0], "_offset");
+    one->size = operand(each, n->arg[1], "_size");
+    if (one->count > 0) {
         copy(each, one, VYRE_STMT_ASYNC_LOAD, rw->decls[n->decl], one->store,
              n->op == VYRE_STMT_ASYNC_LOAD, n->text);
     }
@@ -296,7 +337,7 @@ static void end_copy(vyre_each *each, const pending *one) {
     vyre_rewriter *rw = &each->rw;
     const vyre_stmt_node *n = &rw->p->stmts[one->begin];
     vyre_decl to = rw->decls[n->decl2];
-    if (one->words == 0) {
+    if (one->count == 0) {
         copy(each, one, n->op, rw->decls[n->decl], to, true, n->text);
         return;
     }
@@ -352,9 +393,13 @@ static bool survey(plan *all) {
     return ok && all->waits;
 }
 
-vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
-                             vyre_program **out_program, vyre_diag *diag) {
-    plan all = {.program = program, .p = vyre_program_get(program), .scope = scope, .a = a};
+static vyre_status lower(vyre_program *program, vyre_split_scope scope, bool is_every,
+                         const vyre_allocator *a, vyre_program **out_program, vyre_diag *diag) {
+    plan all = {.program = program,
+                .p = vyre_program_get(program),
+                .scope = scope,
+                .is_every = is_every,
+                .a = a};
     if (!(all.p->stats.stmt_kinds >> VYRE_STMT_ASYNC_WAIT & 1)) {
         *out_program = vyre_program_retain(program);
         return VYRE_OK;
@@ -372,4 +417,19 @@ vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, cons
     vyre_effects_destroy(all.effects);
     vyre_unique_finish(&all.tags);
     return status;
+}
+
+vyre_status vyre_lower_async(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
+                             vyre_program **out_program, vyre_diag *diag) {
+    return lower(program, scope, false, a, out_program, diag);
+}
+
+vyre_status vyre_lower_pending(vyre_program *program, const vyre_capabilities *can,
+                               const vyre_allocator *a, vyre_program **out_program,
+                               vyre_diag *diag) {
+    if (vyre_can_stmt(can, VYRE_STMT_ASYNC_LOAD)) {
+        *out_program = vyre_program_retain(program);
+        return VYRE_OK;
+    }
+    return lower(program, VYRE_SPLIT_SCOPE_WORKGROUP, true, a, out_program, diag);
 }

@@ -1,0 +1,53 @@
+/* All passes, in their order: each may leave work for those behind it, none for those before. */
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "lower/capabilities.h"
+#include "lower/inline.h"
+#include "lower/passes.h"
+
+static vyre_lower_pass *const passes[] = {
+    vyre_lower_pending,
+    vyre_lower_storage,
+    vyre_lower_copies,
+    vyre_lower_elementary,
+};
+
+/* Passes work on programs without functions; a program that needs none keeps its own. */
+static vyre_status without_calls(vyre_program *program, const vyre_capabilities *can,
+                                 const vyre_allocator *a, vyre_program **out_program,
+                                 vyre_diag *diag) {
+    if (vyre_program_get(program)->fn_count == 0 ||
+        (vyre_can_stmt(can, VYRE_STMT_CALL) && vyre_can_program(can, program, NULL) == VYRE_OK)) {
+        *out_program = vyre_program_retain(program);
+        return VYRE_OK;
+    }
+    return vyre_inline(program, a, out_program, diag);
+}
+
+vyre_status vyre_lower(vyre_program *program, const vyre_capabilities *can,
+                       const vyre_allocator *allocator, vyre_program **out_program,
+                       vyre_diag *diag) {
+    if (!program || !can || !out_program) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give a program, capabilities and a place for the result",
+                         "an argument of vyre_lower is NULL");
+    }
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    vyre_program *now = NULL;
+    vyre_status status = without_calls(program, can, &a, &now, diag);
+    for (uint32_t i = 0; i < sizeof passes / sizeof *passes && status == VYRE_OK; i++) {
+        vyre_program *next = NULL;
+        status = passes[i](now, can, &a, &next, diag);
+        vyre_program_release(now);
+        now = next;
+    }
+    if (status == VYRE_OK) {
+        status = vyre_can_program(can, now, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(now);
+        return status;
+    }
+    *out_program = now;
+    return VYRE_OK;
+}

@@ -1,0 +1,24 @@
+/* The passes of vyre_lower, one per file. Each takes a valid program without calls and gives a
+ * valid one, with one reference: the program itself, retained, if there is nothing to do. */
+#ifndef VYRE_SRC_LOWER_PASSES_H
+#define VYRE_SRC_LOWER_PASSES_H
+
+#include "vyre/lower.h"
+
+typedef vyre_status vyre_lower_pass(vyre_program *program, const vyre_capabilities *can,
+                                    const vyre_allocator *a, vyre_program **out_program,
+                                    vyre_diag *diag);
+
+/* lower_async.c: as vyre_lower_async for all copies, on a device without them. In the result each
+ * begin is followed by its wait at once, and no copy is from a memory to itself. */
+vyre_lower_pass vyre_lower_pending;
+/* lower_storage.c: memory of bools, f16 and bf16 that is copied, on a device without copies, is
+ * memory of u32 and u16; so are f16 and bf16 whose type is not claimed. Loads and stores convert,
+ * bytes stay the same. */
+vyre_lower_pass vyre_lower_storage;
+/* lower_copies.c: copies, as the two before leave them, are loops. */
+vyre_lower_pass vyre_lower_copies;
+/* lower_elementary.c: elementary functions that are not claimed are core operations. */
+vyre_lower_pass vyre_lower_elementary;
+
+#endif
