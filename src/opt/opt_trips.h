@@ -1,0 +1,37 @@
+/* Grid-stride loops trip by trip.
+ *
+ *     for (i in global_id.x .. n step global_size.x) { body }
+ *
+ * becomes
+ *
+ *     let i_to = n;
+ *     for (i_trip in 0 .. i_to step global_size.x) {
+ *         grid_sync;                                    a cut, if all lanes come here together
+ *         let i = i_trip + global_id.x;
+ *         if (global_id.x < i_to - i_trip) { body }
+ *     }
+ *
+ * Now all lanes make the same trips, the loop can leave the lanes, and in each trip neighbouring
+ * lanes touch neighbouring elements: what a device without hardware threads runs fastest. */
+#ifndef VYRE_SRC_OPT_OPT_TRIPS_H
+#define VYRE_SRC_OPT_OPT_TRIPS_H
+
+#include "base/alloc.h"
+#include "vyre/ir.h"
+
+typedef struct vyre_trips {
+    VYRE_VEC(vyre_stmt)
+    cuts;                 /* grid barriers of the result that nobody waits at, ascending: the
+                             program may be cut there, and may go on without */
+    uint32_t loops;       /* that were turned */
+    uint32_t most_offset; /* right only if global_size.x + most_offset is below 2^32 */
+} vyre_trips;
+
+/* The program is valid and has no calls; so is the result, which is the program itself, retained,
+ * if there was nothing to do. Declarations keep their numbers. Linear, beside the analysis of
+ * shapes. */
+vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
+                           vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag);
+void vyre_trips_finish(vyre_trips *trips, const vyre_allocator *a);
+
+#endif

@@ -1,0 +1,159 @@
+/* Grid-stride loops trip by trip: which are turned, as text in and text out. */
+#include "opt/opt_trips.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "harness/test.h"
+#include "unit/ref_text.h"
+
+static bool append(void *user, const char *text, size_t length) {
+    vyre_text_append(user, text, length);
+    return true;
+}
+
+static vyre_program *parse_body(const char *body) {
+    char text[2048];
+    (void)snprintf(text, sizeof text,
+                   "program p workgroup(8) elements(16) { in a : u32[]; inout o : u32[16];\n"
+                   "param n : u32; workgroup w : u32[4]; %s}",
+                   body);
+    return ref_parse(text);
+}
+
+/* `after` NULL: nothing is turned. `cuts`: how many of the grid barriers are cuts. */
+static void expect(const char *before, const char *after, uint32_t cuts) {
+    vyre_program *program = parse_body(before), *made = NULL;
+    vyre_allocator a = vyre_allocator_or_system(NULL);
+    vyre_trips trips;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_opt_trips(program, &a, &made, &trips, &diag), &diag);
+    CHECK((made == program) == !after);
+    CHECK_EQ(trips.cuts.count, cuts);
+    for (uint32_t i = 0; i < trips.cuts.count; i++) {
+        const vyre_stmt_node *cut = &vyre_program_get(made)->stmts[trips.cuts.data[i]];
+        CHECK_EQ(cut->op, VYRE_STMT_GRID_SYNC);
+        CHECK_EQ(cut[-1].op, VYRE_STMT_FOR);
+    }
+    if (after) {
+        vyre_program *wanted = parse_body(after);
+        if (!vyre_program_equal(made, wanted)) {
+            vyre_text shown;
+            vyre_text_init(&shown, NULL);
+            REQUIRE_OK(vyre_program_print(made, append, &shown), &diag);
+            test_fail(__FILE__, __LINE__, "%s\nbecame\n%s", before, vyre_text_string(&shown));
+            vyre_text_finish(&shown);
+        }
+        vyre_program_release(wanted);
+    }
+    vyre_trips_finish(&trips, &a);
+    vyre_program_release(made);
+    vyre_program_release(program);
+}
+
+TEST(a_grid_stride_loop_is_turned_and_cut) {
+    expect("for (i in global_id.x .. n step global_size.x) { o[i] = a[i]; }",
+           "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = a[i]; } }",
+           1);
+}
+
+TEST(other_words_for_the_same_loop) {
+    expect("let first = group_id.x * 8 + local_id.x; let width = num_groups.x * group_size.x;\n"
+           "for (i in first + 1 .. len(a) step width) { o[i] = 1; }",
+           "let first = group_id.x * 8 + local_id.x; let width = num_groups.x * group_size.x;\n"
+           "let i_to = len(a); for (i_trip in 1 .. i_to step width) { grid_sync;\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }",
+           1);
+}
+
+TEST(loops_that_begin_or_step_elsewhere_stay) {
+    expect("for (i in group_id.x * 4 + local_id.x .. n step global_size.x) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.y .. n step global_size.x) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x .. n step 16) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x .. n step global_size.y) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x .. n) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x + n .. n step global_size.x) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x + 65537 .. n step global_size.x) { o[i] = 1; }", NULL, 0);
+    expect("let x = global_id.x; x = 3; for (i in x .. n step global_size.x) { o[i] = 1; }", NULL,
+           0);
+}
+
+TEST(lanes_must_agree_on_the_end) {
+    expect("for (i in global_id.x .. a[local_id.x] step global_size.x) { o[i] = 1; }", NULL, 0);
+    expect("for (i in global_id.x .. a[group_id.x] step global_size.x) { o[i] = 1; }",
+           "let i_to = a[group_id.x]; for (i_trip in 0 .. i_to step global_size.x) {\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }",
+           0);
+}
+
+TEST(without_a_cut_where_lanes_have_parted) {
+    expect("if (a[local_id.x] > 3) {\n"
+           "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } }",
+           "if (a[local_id.x] > 3) { let i_to = n; for (i_trip in 0 .. i_to step global_size.x) {\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } } }",
+           0);
+}
+
+TEST(loops_that_lanes_leave_or_wait_in_stay) {
+    expect("for (i in global_id.x .. n step global_size.x) { if (a[i] > 3) { break; } }", NULL, 0);
+    expect("for (i in global_id.x .. n step global_size.x) {\n"
+           "for (k in 0 .. 3) { if (a[i + k] > 3) { break; } o[i] = 1; } }",
+           "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+           "for (k in 0 .. 3) { if (a[i + k] > 3) { break; } o[i] = 1; } } }",
+           1);
+}
+
+TEST(continue_goes_to_where_all_meet) {
+    expect(
+        "for (i in global_id.x .. n step global_size.x) { if (a[i] > 3) { continue; } o[i] = 1; }",
+        "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+        "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+        "if (a[i] > 3) { continue; } o[i] = 1; } }",
+        1);
+}
+
+TEST(several_loops_each_with_its_cut) {
+    expect("for (r in 0 .. n) { for (i in global_id.x .. n step global_size.x) { o[i] = r; } }\n"
+           "for (i in global_id.x + 2 .. n step global_size.x) { o[i] = 1; }",
+           "for (r in 0 .. n) { let i_to = n; for (i_trip in 0 .. i_to step global_size.x) {\n"
+           "grid_sync; let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = r; "
+           "} } }\n"
+           "let i_to_2 = n; for (i_trip_2 in 2 .. i_to_2 step global_size.x) { grid_sync;\n"
+           "let i = i_trip_2 + global_id.x; if (global_id.x < i_to_2 - i_trip_2) { o[i] = 1; } }",
+           2);
+}
+
+TEST(sums_make_four_trips_a_visit) {
+    expect("let sum = 0; for (i in global_id.x .. n step global_size.x) {\n"
+           "let v = a[i]; sum = sum + v; } o[global_id.x] = sum;",
+           "let sum = 0; let i_to = n;\n"
+           "for (i_trip in 0 .. i_to step 4 * global_size.x) { grid_sync;\n"
+           "let i = i_trip + global_id.x;\n"
+           "if (global_id.x < i_to - i_trip) { let v = a[i]; sum = sum + v; }\n"
+           "if (i_to - i_trip > 1 * global_size.x) {\n"
+           "let i_2 = i_trip + 1 * global_size.x + global_id.x;\n"
+           "if (global_id.x < i_to - i_trip - 1 * global_size.x) {\n"
+           "let v_2 = a[i_2]; sum = sum + v_2; } }\n"
+           "if (i_to - i_trip > 2 * global_size.x) {\n"
+           "let i_3 = i_trip + 2 * global_size.x + global_id.x;\n"
+           "if (global_id.x < i_to - i_trip - 2 * global_size.x) {\n"
+           "let v_3 = a[i_3]; sum = sum + v_3; } }\n"
+           "if (i_to - i_trip > 3 * global_size.x) {\n"
+           "let i_4 = i_trip + 3 * global_size.x + global_id.x;\n"
+           "if (global_id.x < i_to - i_trip - 3 * global_size.x) {\n"
+           "let v_4 = a[i_4]; sum = sum + v_4; } }\n"
+           "} o[global_id.x] = sum;",
+           1);
+}
+
+TEST(a_body_that_does_not_go_to_its_end_makes_one_trip_a_visit) {
+    expect("let sum = 0; for (i in global_id.x .. n step global_size.x) {\n"
+           "if (a[i] == 3) { continue; } sum = sum + a[i]; } o[global_id.x] = sum;",
+           "let sum = 0; let i_to = n;\n"
+           "for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+           "if (a[i] == 3) { continue; } sum = sum + a[i]; } } o[global_id.x] = sum;",
+           1);
+}
