@@ -9,6 +9,7 @@
 #include "io/generate.h"
 #include "io/matrix_market.h"
 #include "io/npy.h"
+#include "io/values.h"
 
 static const struct {
     const char *name; /* with the colon */
@@ -66,9 +67,11 @@ vyre_status vyre_spec_parse(const char *text, vyre_spec *out, vyre_diag *diag) {
             return status;
         }
     }
-    spec.source = ends_with(text, ".npy")   ? VYRE_SOURCE_NPY
-                  : ends_with(text, ".mtx") ? VYRE_SOURCE_MTX
-                                            : VYRE_SOURCE_RAW;
+    spec.source = vyre_values_are(text)                                ? VYRE_SOURCE_LIST
+                  : ends_with(text, ".npy")                            ? VYRE_SOURCE_NPY
+                  : ends_with(text, ".mtx")                            ? VYRE_SOURCE_MTX
+                  : ends_with(text, ".csv") || ends_with(text, ".txt") ? VYRE_SOURCE_TEXT
+                                                                       : VYRE_SOURCE_RAW;
     *out = spec;
     return VYRE_OK;
 }
@@ -99,7 +102,9 @@ static vyre_status load_file(const vyre_spec *spec, vyre_type type, const vyre_a
     }
     const char *name = vyre_file_shown(spec->text);
     status = spec->source == VYRE_SOURCE_NPY ? vyre_npy_load(&bytes, name, type, out, diag)
-                                             : load_raw(&bytes, name, type, out, diag);
+             : spec->source == VYRE_SOURCE_TEXT
+                 ? vyre_values_parse((const char *)bytes.data, bytes.size, name, type, a, out, diag)
+                 : load_raw(&bytes, name, type, out, diag);
     vyre_bytes_finish(&bytes);
     return status;
 }
@@ -110,7 +115,10 @@ vyre_status vyre_spec_load(const vyre_spec *spec, vyre_type type, const vyre_all
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, NULL, "\"%s\": no element type", spec->text);
     }
     switch (spec->source) {
+    case VYRE_SOURCE_LIST:
+        return vyre_values_parse(spec->text, strlen(spec->text), NULL, type, a, out, diag);
     case VYRE_SOURCE_RAW:
+    case VYRE_SOURCE_TEXT:
     case VYRE_SOURCE_NPY: return load_file(spec, type, a, out, diag);
     case VYRE_SOURCE_ZEROS: return vyre_generate_zeros(type, spec->number[0], a, out, diag);
     case VYRE_SOURCE_IOTA: return vyre_generate_iota(type, spec->number[0], a, out, diag);
@@ -146,6 +154,8 @@ vyre_status vyre_spec_load_graph(const vyre_spec *spec, vyre_type value, const v
     case VYRE_SOURCE_GRID: return vyre_generate_grid(n[0], n[1], value, a, out, diag);
     case VYRE_SOURCE_RAW:
     case VYRE_SOURCE_NPY:
+    case VYRE_SOURCE_TEXT:
+    case VYRE_SOURCE_LIST:
     case VYRE_SOURCE_ZEROS:
     case VYRE_SOURCE_IOTA:
     case VYRE_SOURCE_RANDOM: break;

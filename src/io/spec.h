@@ -7,6 +7,8 @@
 typedef enum vyre_source {
     VYRE_SOURCE_RAW = 0, /* FILE: little-endian bytes as they are */
     VYRE_SOURCE_NPY,     /* FILE.npy */
+    VYRE_SOURCE_TEXT,    /* FILE.csv, FILE.txt: values as text */
+    VYRE_SOURCE_LIST,    /* 1,2,3 */
     VYRE_SOURCE_MTX,     /* FILE.mtx */
     VYRE_SOURCE_ZEROS,   /* zeros:N */
     VYRE_SOURCE_IOTA,    /* iota:N */
@@ -16,7 +18,7 @@ typedef enum vyre_source {
 } vyre_source;
 
 /* A parsed source. `text` is what was parsed (borrowed); it is the path when it is a file. A file
- * whose name looks like a generator is given as ./zeros:3. */
+ * whose name looks like a generator or a list is given as ./zeros:3 or ./5. */
 typedef struct vyre_spec {
     vyre_source source;
     const char *text;

@@ -45,3 +45,14 @@ python3 -c 'import json,sys
 devices = json.load(open("out"))["devices"]
 assert [d["backend"] for d in devices if d["auto"]] == sys.argv[1:], devices
 assert [d["backend"] for d in devices if d["dummy"]] == ["null"], devices' "$taken"
+
+# Values on the command line and in text files.
+expect_exit 0 "$VYRE" run "$saxpy" --in x=1,2,3 --in y=0.5,0.5,0.5 --set a=2 --out y=y.csv
+[[ $(<y.csv) == $'2.5\n4.5\n6.5' ]] || fail "y.csv holds $(<y.csv)"
+expect_exit 0 "$VYRE" run "$saxpy" --in x=y.csv --in y=zeros:3 --set a=1 --out y=y.txt
+cmp y.csv y.txt || fail "what was written does not read back the same"
+printf '1, 2\n3; 4\n' >bad.csv
+expect_exit 3 "$VYRE" run "$saxpy" --in x=bad.csv --in y=zeros:3
+expect_err 'bad.csv:2:1: error: "3;" is no value of type f32'
+expect_exit 3 "$VYRE" run "$saxpy" --in x=1,true --in y=zeros:3
+expect_err '"true" is no value of type f32'

@@ -1,12 +1,11 @@
 /* Filling the inputs and params of a run from the command line. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "io/decimal.h"
 #include "io/generate.h"
 #include "io/spec.h"
+#include "io/values.h"
 #include "run.h"
 
 enum { GRAPH_BUFFERS = 3 };
@@ -32,66 +31,6 @@ static cli_exit without_value(run *r, const char *option, const char *form, cons
 
 /* Params */
 
-static bool read_signed(const char *text, uint64_t max, uint64_t *out) {
-    bool negative = text[0] == '-';
-    uint64_t magnitude;
-    if (!cli_read_number(text + negative, max + negative, &magnitude)) {
-        return false;
-    }
-    *out = negative ? 0 - magnitude : magnitude;
-    return true;
-}
-
-/* Finite decimals that fit, and the three words for what decimals can't say. */
-static bool read_float(const char *text, bool is_double, uint64_t *out) {
-    static const float words[] = {NAN, INFINITY, -INFINITY};
-    uint64_t word;
-    float narrow;
-    double wide;
-    if (cli_read_choice("nan|inf|-inf", text, &word)) {
-        wide = narrow = words[word];
-    } else if (is_double ? !vyre_decimal_f64(text, strlen(text), &wide)
-                         : !vyre_decimal_f32(text, strlen(text), &narrow)) {
-        return false;
-    }
-    uint32_t bits;
-    if (is_double) {
-        memcpy(out, &wide, sizeof wide);
-    } else {
-        memcpy(&bits, &narrow, sizeof bits);
-        *out = bits;
-    }
-    return true;
-}
-
-/* A value of the param's type; only computing types occur. */
-static bool read_value(vyre_type type, const char *text, uint64_t *out) {
-    switch (type) {
-    case VYRE_BOOL:
-        return cli_read_choice("false|true", text, out) || cli_read_number(text, 1, out);
-    case VYRE_U32: return cli_read_number(text, UINT32_MAX, out);
-    case VYRE_U64: return cli_read_number(text, UINT64_MAX, out);
-    case VYRE_I32:
-        if (!read_signed(text, INT32_MAX, out)) {
-            return false;
-        }
-        *out &= UINT32_MAX;
-        return true;
-    case VYRE_I64: return read_signed(text, INT64_MAX, out);
-    case VYRE_F32: return read_float(text, false, out);
-    case VYRE_F64: return read_float(text, true, out);
-    case VYRE_VOID:
-    case VYRE_U8:
-    case VYRE_I8:
-    case VYRE_U16:
-    case VYRE_I16:
-    case VYRE_F16:
-    case VYRE_BF16:
-    case VYRE_TYPE_COUNT: return false;
-    }
-    return false;
-}
-
 static bool is_param(vyre_role role) {
     return role == VYRE_PARAM;
 }
@@ -109,7 +48,7 @@ static cli_exit read_setting(run *r, const char *text) {
     }
     const vyre_decl_node *node = &r->view->decls[decl];
     vyre_setting setting = {.name = node->name, .type = (vyre_type)node->type};
-    if (!read_value(setting.type, equals + 1, &setting.bits)) {
+    if (!vyre_value_parse(setting.type, equals + 1, strlen(equals + 1), &setting.bits)) {
         char fix[VYRE_DIAG_FIX];
         snprintf(fix, sizeof fix, "give a value of type %s", vyre_type_name(setting.type));
         return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "\"%s\" is no value for param %s : %s",
@@ -240,8 +179,7 @@ static cli_exit refuse_missing(run *r, uint32_t slot) {
     const vyre_decl_node *node = &r->view->decls[r->input_decls[slot]];
     vyre_diag diag = {0};
     char fix[VYRE_DIAG_FIX];
-    snprintf(fix, sizeof fix, "add --in %s=FILE.npy, or for a try --in %s=random:1000:1",
-             node->name, node->name);
+    snprintf(fix, sizeof fix, "add --in %s=FILE.npy or --in %s=1,2,3", node->name, node->name);
     vyre_fail_at(&diag, VYRE_INVALID_INPUT, "",
                  vyre_program_decl_place(r->program, r->input_decls[slot]), fix,
                  "input %s : %s[] is not given, and nothing else says its size", node->name,

@@ -6,6 +6,7 @@
 #include "io/digest.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "io/values.h"
 #include "run.h"
 
 static const vyre_decl_node *output_node(const run *r, uint32_t slot) {
@@ -79,18 +80,22 @@ cli_exit run_resolve_outputs(run *r) {
     return exit == CLI_PENDING ? rehearse(r) : exit;
 }
 
-static bool is_npy(const char *path) {
+static bool ends_with(const char *path, const char *end) {
     size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    return length > strlen(end) && strcmp(path + length - strlen(end), end) == 0;
 }
 
 static vyre_status stage_output(const run *r, vyre_stage *stage, uint32_t slot, vyre_diag *diag) {
     const vyre_output *output = &r->outputs[slot];
-    if (is_npy(r->files[slot])) {
-        return vyre_npy_stage(stage, r->files[slot], (vyre_type)output_node(r, slot)->type,
-                              output->data, run_output_count(r, slot), diag);
+    const char *path = r->files[slot];
+    vyre_type type = (vyre_type)output_node(r, slot)->type;
+    if (ends_with(path, ".npy")) {
+        return vyre_npy_stage(stage, path, type, output->data, run_output_count(r, slot), diag);
     }
-    vyre_status status = vyre_stage_open(stage, r->files[slot], diag);
+    if (ends_with(path, ".csv") || ends_with(path, ".txt")) {
+        return vyre_values_stage(stage, path, type, output->data, run_output_count(r, slot), diag);
+    }
+    vyre_status status = vyre_stage_open(stage, path, diag);
     return status == VYRE_OK ? vyre_stage_write(stage, output->data, output->size, diag) : status;
 }
 

@@ -6,7 +6,9 @@ const cli_topic cli_topics[] = {
     {"inputs", "where inputs come from",
      "--in BUF=SOURCE fills one buffer; SOURCE is one of\n\n"
      "  FILE.npy            NumPy, of the buffer's element type, any shape\n"
+     "  FILE.csv, FILE.txt  values as text, between commas, blanks or line ends; # comments\n"
      "  FILE                raw little-endian bytes\n"
+     "  1,2,3               the values themselves (a file of that name: ./1,2,3)\n"
      "  zeros:N             N zeros\n"
      "  iota:N              0, 1, 2, ...\n"
      "  random:N:SEED       N values of splitmix64; floats are in [0, 1)\n\n"
@@ -18,9 +20,10 @@ const cli_topic cli_topics[] = {
      "An input that is left out is filled with zeros when the program says its size, and refused\n"
      "otherwise.\n"},
     {"outputs", "where outputs go",
-     "--out BUF=FILE.npy writes NumPy's format, --out BUF=FILE raw little-endian bytes, and\n"
-     "--out BUF=- raw bytes to standard output. Files appear all together, and only when the run\n"
-     "succeeded. Without --out each output is summarised on standard output.\n"},
+     "--out BUF=FILE.npy writes NumPy's format, --out BUF=FILE.csv or FILE.txt a value a line,\n"
+     "--out BUF=FILE raw little-endian bytes, --out BUF=- those to standard output. Files\n"
+     "appear all together, and only when the run succeeded. Without --out each output is\n"
+     "summarised on standard output.\n"},
     {"exit-codes", "what the exit code means",
      "  0    ok\n"
      "  1    the program was rejected\n"
