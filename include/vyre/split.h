@@ -119,7 +119,7 @@ typedef struct vyre_conflict {
  * other lanes on the other side. */
 typedef struct vyre_removed_barrier {
     vyre_place place;
-    bool weakened;     /* only workgroup memory is: it became a workgroup barrier */
+    bool weakened;     /* only by lanes of the same group: it became a workgroup barrier */
     vyre_conflict why; /* weakened: because of this; else its decl is VYRE_NONE */
     /* What is written on one side and touched on the other, but by each lane only its own elements:
      * declarations of `source`. */

@@ -3,14 +3,22 @@
  *   global_id.x, and the variable of `for (v in global_id.x .. n step global_size.x)`: all its
  *   values have the rest global_id.x modulo global_size.x, and the loop ends before it wraps;
  *   local_id.x, and the same with group_size.x: only one lane of the group has it;
- *   (group_id.x + e) * group_size.x + local_id.x, and with - for the first +: global_id.x and a
- *   multiple of the size of a group; fused programs are full of it;
+ *   (group_id.x + e) * group_size.x + l, and with - for the first +, where l is local_id.x or an
+ *   injective function of it that stays below group_size.x; fused programs are full of it;
  *   form + e, form - e, e - form, form ^ e, where e has one value in the whole dispatch: literals,
  *   params, lengths, sizes of the grid, and what is computed from them.
  * The number itself may differ between two accesses of one form (trips of a loop), the function
  * does not, so the elements that a lane reaches by a form are its own. What u32 arithmetic wraps
  * stays injective. A loop that begins at form + e has no form: its values may meet those of another
- * lane that began behind the wrap.
+ * lane that began behind the wrap. The variable of a loop from local_id.x is no l: it passes the
+ * size of the group. But it has the same owner as local_id.x, so accesses by both have one form.
+ *
+ * Elements of a group. The third form lies in [b, b + group_size.x), b its first summand: of
+ * different groups these do not meet, for they have as many numbers as there are lanes, which u32
+ * can count. global_id.x and the variable of its loop lie there modulo global_size.x, with b =
+ * group_id.x * group_size.x. An exchange of low bits that the size of a group is a multiple of
+ * (form ^ 1 in groups of 4) stays there; what any other injective function makes of disjoint sets
+ * is disjoint.
  *
  * A variable has the form of its definition if it has just one. Ids along x tell lanes apart only
  * if groups (and for buffers the grid) lie along x. In groups of one lane they are the same for
@@ -21,40 +29,63 @@
 #include <string.h>
 
 #include "base/mutant.h"
+#include "ir/fold.h"
 
 enum {
     KIND_FIXED,
     KIND_GLOBAL,
     KIND_LOCAL,
     KIND_GROUP, /* group_id.x + e: nobody's own, */
-    KIND_BASE   /* nor that times the size of a group */
+    KIND_BASE,  /* nor that times the size of a group, */
+    KIND_MOVED  /* nor what an injective function makes of the elements of a group */
 };
 enum { KEY_WORDS = 5 }; /* op and such, declaration, operands or bits */
 
-/* VYRE_NONE: out of memory. */
-static uint32_t add_form(vyre_owned *o, const uint32_t *key, uint8_t kind) {
+/* The info is for a form that is new. VYRE_NONE: out of memory. */
+static uint32_t add_form(vyre_owned *o, const uint32_t *key, vyre_owned_form_info info) {
     uint32_t number = vyre_intern_add(&o->forms, (const char *)key, KEY_WORDS * sizeof *key);
+    info.owner = info.owner == VYRE_OWNED_NOT ? number + 1 : info.owner;
     if (number == VYRE_INTERN_NONE ||
-        (number == o->kinds.count && !vyre_vec_push(o->a, &o->kinds, kind))) {
+        (number == o->infos.count && !vyre_vec_push(o->a, &o->infos, info))) {
         return VYRE_NONE;
     }
     return number + 1;
 }
 
+static uint32_t add_kind(vyre_owned *o, const uint32_t *key, uint8_t kind) {
+    return add_form(o, key, (vyre_owned_form_info){.kind = kind});
+}
+
+static uint32_t add_known(vyre_owned *o, const uint32_t *key, bool is_known, uint64_t bits) {
+    return add_form(o, key,
+                    (vyre_owned_form_info){.kind = KIND_FIXED, .is_known = is_known, .bits = bits});
+}
+
+static const vyre_owned_form_info *info_of(const vyre_owned *o, uint32_t form) {
+    return &o->infos.data[form - 1];
+}
+
 static uint8_t kind_of(const vyre_owned *o, uint32_t form) {
-    return o->kinds.data[form - 1];
+    return info_of(o, form)->kind;
 }
 
 static uint32_t builtin_form(vyre_owned *o, const vyre_expr_node *n, const uint32_t *key) {
+    const uint64_t width = o->p->workgroup[0];
     switch ((uint32_t)n->sub) {
     case VYRE_BUILTIN_GLOBAL_ID:
-        return n->axis == 0 ? add_form(o, key, KIND_GLOBAL) : VYRE_OWNED_NOT;
-    case VYRE_BUILTIN_LOCAL_ID: return n->axis == 0 ? add_form(o, key, KIND_LOCAL) : VYRE_OWNED_NOT;
-    case VYRE_BUILTIN_GROUP_ID: return n->axis == 0 ? add_form(o, key, KIND_GROUP) : VYRE_OWNED_NOT;
+        return n->axis == 0
+                   ? add_form(o, key, (vyre_owned_form_info){.kind = KIND_GLOBAL, .group = o->base})
+                   : VYRE_OWNED_NOT;
+    case VYRE_BUILTIN_LOCAL_ID:
+        return n->axis == 0 ? add_form(o, key,
+                                       (vyre_owned_form_info){
+                                           .kind = KIND_LOCAL, .owner = o->rest, .below = width})
+                            : VYRE_OWNED_NOT;
+    case VYRE_BUILTIN_GROUP_ID: return n->axis == 0 ? add_kind(o, key, KIND_GROUP) : VYRE_OWNED_NOT;
+    case VYRE_BUILTIN_GROUP_SIZE: return add_known(o, key, true, o->p->workgroup[n->axis]);
     case VYRE_BUILTIN_NUM_GROUPS:
-    case VYRE_BUILTIN_GROUP_SIZE:
     case VYRE_BUILTIN_GLOBAL_SIZE:
-    case VYRE_BUILTIN_SUBGROUP_SIZE: return add_form(o, key, KIND_FIXED);
+    case VYRE_BUILTIN_SUBGROUP_SIZE: return add_known(o, key, false, 0);
     default: return VYRE_OWNED_NOT;
     }
 }
@@ -73,12 +104,78 @@ static uint32_t group_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key
     const uint32_t group = first ? x : y, other = first ? y : x;
     key[2] = group;
     if (n->op == VYRE_EXPR_MUL && kind_of(o, group) == KIND_GROUP && is_width(o, other)) {
-        return add_form(o, key, KIND_BASE);
+        return add_kind(o, key, KIND_BASE);
     }
-    if (n->op != VYRE_EXPR_ADD || kind_of(o, group) != KIND_BASE || other != o->local) {
+    const uint64_t below = info_of(o, other)->below;
+    if (n->op != VYRE_EXPR_ADD || kind_of(o, group) != KIND_BASE ||
+        kind_of(o, other) != KIND_LOCAL ||
+        VYRE_MUTANT(owned_local_anywhere, below == 0 || below > o->p->workgroup[0], false)) {
         return VYRE_OWNED_NOT;
     }
-    return group == o->base ? o->global : add_form(o, key, KIND_GLOBAL);
+    key[3] = other;
+    return group == o->base && other == o->local
+               ? o->global
+               : add_form(o, key, (vyre_owned_form_info){.kind = KIND_GLOBAL, .group = group});
+}
+
+/* What `x op e` or, if reversed, `e op x` is less than, where x is less than `below`. */
+static uint64_t bound(const vyre_owned *o, uint8_t op, uint64_t below, uint32_t e, bool reversed) {
+    const vyre_owned_form_info *fixed = info_of(o, e);
+    if (below == 0 || !fixed->is_known || fixed->bits > UINT32_MAX) {
+        return 0;
+    }
+    if (op == VYRE_EXPR_BIT_XOR) {
+        uint64_t power = 1;
+        while (power < below) {
+            power *= 2;
+        }
+        return fixed->bits < power ? power : 0;
+    }
+    if (op == VYRE_EXPR_ADD) {
+        return below + fixed->bits <= UINT32_MAX ? below + fixed->bits : 0;
+    }
+    return reversed && fixed->bits + 1 >= below ? fixed->bits + 1 : 0; /* e - x */
+}
+
+/* The elements of a group that x op e is among, where x is among `group`. */
+static uint32_t moved(vyre_owned *o, const vyre_expr_node *n, const uint32_t *key, uint32_t group,
+                      uint32_t at) {
+    const vyre_owned_form_info *fixed = info_of(o, key[2 + (1 - at)]);
+    const uint32_t width = o->p->workgroup[0], lowest = width & (0 - width);
+    if (n->op == VYRE_EXPR_BIT_XOR && fixed->is_known && kind_of(o, group) == KIND_BASE &&
+        VYRE_MUTANT(owned_exchange_any_bits, fixed->bits < lowest, true)) {
+        return group;
+    }
+    const uint32_t set[KEY_WORDS] = {key[0], VYRE_NONE, at == 0 ? group : key[2],
+                                     at == 0 ? key[3] : group};
+    return add_kind(o, set, KIND_MOVED);
+}
+
+/* A lane's number with a fixed one, as the key says; `at`: which of the two is the lane's. */
+static uint32_t lane_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key, uint32_t at) {
+    const uint32_t x = key[2 + at], e = key[2 + (1 - at)];
+    const uint64_t below = bound(o, n->op, info_of(o, x)->below, e, at == 1);
+    vyre_owned_form_info info = {.kind = kind_of(o, x), .below = below};
+    if (info_of(o, x)->group != VYRE_OWNED_NOT) {
+        info.group = moved(o, n, key, info_of(o, x)->group, at);
+    }
+    if (info_of(o, x)->owner != x) {
+        uint32_t by_owner[KEY_WORDS] = {key[0], key[1], key[2], key[3]};
+        by_owner[2 + at] = info_of(o, x)->owner;
+        info.owner = add_kind(o, by_owner, info.kind);
+    }
+    return info.group == VYRE_NONE || info.owner == VYRE_NONE ? VYRE_NONE : add_form(o, key, info);
+}
+
+static uint32_t fixed_form(vyre_owned *o, const vyre_expr_node *n, const uint32_t *key) {
+    uint64_t operands[3] = {0}, bits = 0;
+    bool is_known = true;
+    for (uint32_t i = 0; i < vyre_expr_info_of((vyre_expr_op)n->op)->arity; i++) {
+        operands[i] = info_of(o, key[2 + i])->bits;
+        is_known &= info_of(o, key[2 + i])->is_known;
+    }
+    is_known = is_known && vyre_fold(o->p, (vyre_expr)(n - o->p->exprs), operands, &bits);
+    return add_known(o, key, is_known, bits);
 }
 
 /* At most one operand may be a lane's own; then the operator must be injective in it. */
@@ -89,15 +186,19 @@ static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *
         return of_group;
     }
     const bool adds = n->op == VYRE_EXPR_ADD || n->op == VYRE_EXPR_BIT_XOR;
-    const bool injective = VYRE_MUTANT(owned_any_operator, adds || n->op == VYRE_EXPR_SUB, true);
+    const uint32_t arity = vyre_expr_info_of((vyre_expr_op)n->op)->arity;
+    const bool injective =
+        VYRE_MUTANT(owned_any_operator, adds || n->op == VYRE_EXPR_SUB, arity == 2);
     uint8_t kind = KIND_FIXED;
-    for (uint32_t i = 0; i < vyre_expr_info_of((vyre_expr_op)n->op)->arity; i++) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < arity; i++) {
         const uint32_t operand = o->exprs[n->u.arg[i]];
         if (operand == VYRE_OWNED_NOT) {
             return VYRE_OWNED_NOT;
         }
         if (kind_of(o, operand) != KIND_FIXED) {
             kind = kind == KIND_FIXED ? kind_of(o, operand) : KIND_BASE;
+            at = i;
             if (!injective || kind == KIND_BASE ||
                 (kind == KIND_GROUP && n->op == VYRE_EXPR_BIT_XOR)) {
                 return VYRE_OWNED_NOT;
@@ -105,12 +206,26 @@ static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *
         }
         key[2 + i] = operand;
     }
-    if (adds && kind != KIND_FIXED && kind_of(o, key[2]) == KIND_FIXED) {
+    if (kind == KIND_FIXED) {
+        return fixed_form(o, n, key);
+    }
+    if (adds && at == 1) {
         const uint32_t fixed = key[2]; /* e + form is form + e */
         key[2] = key[3];
         key[3] = fixed;
+        at = 0;
     }
-    return add_form(o, key, kind);
+    return lane_form(o, n, key, at);
+}
+
+/* A param or const. Of each const the value is found once. */
+static uint32_t declared_form(vyre_owned *o, vyre_decl decl, const uint32_t *key) {
+    uint64_t bits = 0;
+    const bool is_known = o->p->decls[decl].role == VYRE_CONST &&
+                          vyre_intern_find(&o->forms, (const char *)key, KEY_WORDS * sizeof *key) ==
+                              VYRE_INTERN_NONE &&
+                          vyre_fold_const(o->p, decl, &bits);
+    return add_known(o, key, is_known, bits);
 }
 
 static uint32_t form_of(vyre_owned *o, const vyre_expr_node *n) {
@@ -120,10 +235,10 @@ static uint32_t form_of(vyre_owned *o, const vyre_expr_node *n) {
     case VYRE_EXPR_LITERAL:
         key[2] = (uint32_t)n->u.bits;
         key[3] = (uint32_t)(n->u.bits >> 32);
-        return add_form(o, key, KIND_FIXED);
+        return add_known(o, key, true, n->u.bits);
     case VYRE_EXPR_VAR: return o->vars[n->ref] == VYRE_NONE ? VYRE_OWNED_NOT : o->vars[n->ref];
-    case VYRE_EXPR_REF:
-    case VYRE_EXPR_LEN: key[1] = n->ref; return add_form(o, key, KIND_FIXED);
+    case VYRE_EXPR_REF: key[1] = n->ref; return declared_form(o, n->ref, key);
+    case VYRE_EXPR_LEN: key[1] = n->ref; return add_known(o, key, false, 0);
     case VYRE_EXPR_BUILTIN: return builtin_form(o, n, key);
     case VYRE_EXPR_LOAD: return VYRE_OWNED_NOT;
     default: return operator_form(o, n, key);
@@ -144,8 +259,10 @@ static void define(vyre_owned *o, const vyre_stmt_node *s) {
         const uint32_t from = o->exprs[s->arg[0]], step = o->exprs[s->arg[2]];
         const bool at_id = VYRE_MUTANT(owned_loops_begin_anywhere, from == o->global,
                                        from && kind_of(o, from) == KIND_GLOBAL);
-        if ((at_id && step == o->global_size) || (from == o->local && step == o->group_size)) {
+        if (at_id && step == o->global_size) {
             o->vars[s->var] = from;
+        } else if (from == o->local && step == o->group_size) {
+            o->vars[s->var] = VYRE_MUTANT(owned_loops_stay_in_group, o->rest, o->local);
         }
     }
 }
@@ -162,6 +279,11 @@ static void mark_assigned(vyre_owned *o) {
 
 static bool number_all(vyre_owned *o) {
     const vyre_program_view *p = o->p;
+    static const uint32_t rest[KEY_WORDS] = {VYRE_NONE};
+    const uint32_t group = form_of_id(o, VYRE_BUILTIN_GROUP_ID);
+    const uint32_t base[KEY_WORDS] = {VYRE_EXPR_MUL | VYRE_U32 << 8, 0, group};
+    o->rest = add_kind(o, rest, KIND_LOCAL);
+    o->base = group == VYRE_NONE ? VYRE_NONE : add_kind(o, base, KIND_BASE);
     o->global = form_of_id(o, VYRE_BUILTIN_GLOBAL_ID);
     o->local = form_of_id(o, VYRE_BUILTIN_LOCAL_ID);
     o->global_size = form_of_id(o, VYRE_BUILTIN_GLOBAL_SIZE);
@@ -169,11 +291,9 @@ static bool number_all(vyre_owned *o) {
     const vyre_expr_node width = {
         .op = VYRE_EXPR_LITERAL, .type = VYRE_U32, .u.bits = p->workgroup[0]};
     o->width = form_of(o, &width);
-    const uint32_t group = form_of_id(o, VYRE_BUILTIN_GROUP_ID);
-    const uint32_t base[KEY_WORDS] = {VYRE_EXPR_MUL | VYRE_U32 << 8, 0, group};
-    o->base = group == VYRE_NONE ? VYRE_NONE : add_form(o, base, KIND_BASE);
-    bool ok = o->global != VYRE_NONE && o->local != VYRE_NONE && o->global_size != VYRE_NONE &&
-              o->group_size != VYRE_NONE && o->width != VYRE_NONE && o->base != VYRE_NONE;
+    bool ok = o->rest != VYRE_NONE && o->base != VYRE_NONE && o->global != VYRE_NONE &&
+              o->local != VYRE_NONE && o->global_size != VYRE_NONE && o->group_size != VYRE_NONE &&
+              o->width != VYRE_NONE;
     mark_assigned(o);
     for (vyre_stmt s = p->entry; s < p->stmt_count && ok; s++) {
         for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr && ok; e++) {
@@ -207,13 +327,14 @@ vyre_status vyre_owned_init(vyre_owned *owned, const vyre_program_view *program,
 void vyre_owned_finish(vyre_owned *owned) {
     vyre_free(owned->a, owned->exprs, owned->p->expr_count, sizeof *owned->exprs);
     vyre_free(owned->a, owned->vars, owned->p->var_count, sizeof *owned->vars);
-    vyre_vec_free(owned->a, &owned->kinds);
+    vyre_vec_free(owned->a, &owned->infos);
     vyre_intern_finish(&owned->forms);
     owned->exprs = owned->vars = NULL;
 }
 
 uint32_t vyre_owned_form(const vyre_owned *owned, vyre_decl memory, vyre_expr index) {
-    const uint32_t form = owned->exprs ? owned->exprs[index] : VYRE_OWNED_NOT;
+    const uint32_t exact = owned->exprs ? owned->exprs[index] : VYRE_OWNED_NOT;
+    const uint32_t form = exact == VYRE_OWNED_NOT ? exact : info_of(owned, exact)->owner;
     const uint8_t kind = form == VYRE_OWNED_NOT ? KIND_FIXED : kind_of(owned, form);
     const bool is_own = owned->p->decls[memory].role == VYRE_WORKGROUP
                             ? kind == KIND_GLOBAL || kind == KIND_LOCAL
@@ -221,4 +342,8 @@ uint32_t vyre_owned_form(const vyre_owned *owned, vyre_decl memory, vyre_expr in
                                           kind == KIND_GLOBAL || kind == KIND_LOCAL) &&
                                   VYRE_MUTANT(owned_on_any_grid, !owned->any_grid, true);
     return is_own ? form : VYRE_OWNED_NOT;
+}
+
+uint32_t vyre_owned_group(const vyre_owned *owned, uint32_t form) {
+    return form == VYRE_OWNED_NOT ? VYRE_OWNED_NOT : info_of(owned, form)->group;
 }

@@ -3,19 +3,22 @@
  * A *part* is what lanes may do at the same time: statements between which control can go without a
  * grid barrier, in either direction, back edges included. One walk finds them; where two ways meet
  * their parts are united. For each part a summary tells of each memory how it is read and written:
- * not at all, at one form of owned index (analysis/owned.h), or anywhere.
+ * not at all, at one form of owned index (analysis/owned.h), among the elements of the lane's
+ * group, or anywhere.
  *
  * A barrier lies between two parts, or within one. It may go if no two different lanes can have a
  * conflict across it: no memory is written in one part and touched in the other, except by one
  * form of owned index on both sides. Then the parts are united, so that what is decided later sees
  * what has become one interval: all that lanes may now do at the same time has been compared, for a
  * pair of statements comes into one interval with the last removal on a way between them, and at
- * that time the one was in the part before that barrier and the other in the part behind it. If
- * only workgroup memory conflicts, a workgroup barrier takes the place of the grid barrier.
+ * that time the one was in the part before that barrier and the other in the part behind it. If all
+ * conflicts are between lanes of one group (those over workgroup memory are, and those over
+ * elements of the group), a workgroup barrier takes the place of the grid barrier: it orders them.
  *
  * No proof of uniformity needs a barrier that goes. Such proofs rest on loads at uniform indices of
  * memory that is not written in the interval. An owned index is not uniform, so such a load counts
- * as anywhere, and a write that would come into its interval is a conflict.
+ * as anywhere, and a write that would come into its interval is a conflict that only a grid barrier
+ * orders.
  *
  * A trap is reported by the interval it is in: parts with traps stay apart. Collectives stay. What
  * is private never conflicts. Barriers deep in loops are tried first: they cost most. */
@@ -33,6 +36,7 @@ enum { ANYWHERE = VYRE_NONE }; /* beside VYRE_OWNED_NOT, here: not at all, and f
 
 typedef struct access {
     uint32_t at;    /* 0, a form, or ANYWHERE */
+    uint32_t group; /* then: the elements of the group that hold it, or ANYWHERE */
     vyre_stmt stmt; /* one that made it what it is */
 } access;
 
@@ -56,6 +60,7 @@ typedef struct conflict {
     vyre_decl decl; /* VYRE_NONE: none */
     access before, behind;
     bool writes_before, writes_behind;
+    bool in_group; /* only lanes of one group have it */
 } conflict;
 
 typedef struct barrier {
@@ -143,9 +148,12 @@ static void unlink_use(optimiser *o, uint32_t number) {
 }
 
 static void join(access *to, access from) {
-    if (from.at != 0 && from.at != to->at && to->at != ANYWHERE) {
-        to->at = to->at == 0 ? from.at : ANYWHERE;
-        to->stmt = from.stmt;
+    const uint32_t at = from.at == to->at ? to->at : ANYWHERE;
+    const uint32_t group = from.group == to->group ? to->group : ANYWHERE;
+    if (to->at == 0) {
+        *to = from;
+    } else if (from.at != 0 && (at != to->at || group != to->group)) {
+        *to = (access){at, group, from.stmt};
     }
 }
 
@@ -193,7 +201,9 @@ static void note_access(void *user, vyre_decl decl, uint32_t effect, vyre_expr l
                                               : VYRE_NONE;
     const uint32_t form =
         index == VYRE_NONE ? VYRE_OWNED_NOT : vyre_owned_form(&o->owned, decl, index);
-    const access now = {form == VYRE_OWNED_NOT ? ANYWHERE : form, o->stmt};
+    const uint32_t group = vyre_owned_group(&o->owned, form);
+    const access now = {form == VYRE_OWNED_NOT ? ANYWHERE : form,
+                        group == VYRE_OWNED_NOT ? ANYWHERE : group, o->stmt};
     const uint32_t root = root_of(o, o->current);
     use *u = find_use(o, root, decl);
     if (!u) {
@@ -314,16 +324,22 @@ static bool compare(access before, access behind, bool writes_before, bool write
     if (before.at != ANYWHERE && VYRE_MUTANT(opt_mixes_forms, before.at == behind.at, true)) {
         return true;
     }
-    out->before = before;
-    out->behind = behind;
-    out->writes_before = writes_before;
-    out->writes_behind = writes_behind;
+    const bool in_group =
+        before.group != ANYWHERE &&
+        VYRE_MUTANT(opt_mixes_groups, before.group == behind.group, behind.group != ANYWHERE);
+    if (!in_group || out->before.at == 0) { /* one between any lanes counts for more */
+        *out = (conflict){.before = before,
+                          .behind = behind,
+                          .writes_before = writes_before,
+                          .writes_behind = writes_behind,
+                          .in_group = in_group};
+    }
     return false;
 }
 
 /* What is decided about a barrier. */
 typedef struct verdict {
-    conflict grid, group; /* of the first such buffer and workgroup memory */
+    conflict grid, group; /* of the first such memory: between any lanes, only within a group */
     bool along_x;
 } verdict;
 
@@ -335,16 +351,18 @@ static void judge(optimiser *o, const use *before, const use *behind, verdict *v
     }
     own |= compare(before->writes, behind->reads, true, false, &found);
     const vyre_decl decl = before->decl;
-    const bool group = o->p->decls[decl].role == VYRE_WORKGROUP;
-    conflict *first = group ? &v->group : &v->grid;
+    const bool shared = o->p->decls[decl].role != VYRE_WORKGROUP;
+    const bool in_group = !shared || found.in_group;
+    conflict *first = in_group ? &v->group : &v->grid;
     if (found.before.at != 0) {
+        v->along_x |= shared && in_group;
         if (decl < first->decl) {
             *first = found;
             first->decl = decl;
         }
     } else if (own) {
         o->failed |= !vyre_vec_push(o->a, &o->out->owned, decl);
-        v->along_x |= !group;
+        v->along_x |= shared;
     }
 }
 
@@ -373,7 +391,7 @@ static void decide(optimiser *o, barrier *b) {
     const vyre_stmt trap = x->trap != VYRE_NONE ? x->trap : y->trap;
     verdict v = {.grid.decl = VYRE_NONE, .group.decl = VYRE_NONE};
     if (VYRE_MUTANT(opt_ignores_traps, trap != VYRE_NONE, false)) {
-        b->why = (conflict){.decl = VYRE_NONE, .before = {ANYWHERE, trap}};
+        b->why = (conflict){.decl = VYRE_NONE, .before = {ANYWHERE, ANYWHERE, trap}};
         return;
     }
     b->first_owned = o->out->owned.count;

@@ -218,8 +218,29 @@ PROGRAM
 expect_exit 0 "$VYRE" run harmless.vy --races=error
 expect_err "harmless.vy:3:5: warning: harmless race on y[0]"
 expect_err "harmless.vy:3:5: note: lane"
+cat >together.vy <<'PROGRAM'
+program together workgroup(4) elements(8) {
+    out y : u32[16];
+    y[global_id.x] = 1;
+    y[global_id.x + 8] = y[global_id.x ^ 1];
+}
+PROGRAM
+cat >apart.vy <<'PROGRAM'
+program apart workgroup(4) elements(8) {
+    out y : u32[16];
+    y[global_id.x] = 1;
+    barrier;
+    y[global_id.x + 8] = y[7 - global_id.x];
+}
+PROGRAM
 expect_exit 0 "$VYRE" run harmful.vy --races
 expect_err "harmful.vy:4:5: note: lane"
+expect_exit 0 "$VYRE" run together.vy --races
+expect_err "fix: separate the two by a barrier, or make both atomic"
+expect_err "with no barrier between"
+expect_exit 0 "$VYRE" run apart.vy --races
+expect_err "fix: separate the two by a grid_sync, or make both atomic"
+expect_err "with no grid_sync between"
 expect_exit 7 "$VYRE" run harmful.vy --races=error --out y=y.npy
 expect_err "harmful.vy:3:5: error: race on y[0]"
 nothing_written

@@ -76,7 +76,8 @@ static void expect(const char *body, counts want) {
     vyre_program_release(p);
 }
 
-static const counts stays = {.kept = 1}, own = {.owned = 1, .along_x = true};
+static const counts stays = {.kept = 1}, own = {.owned = 1, .along_x = true},
+                    weak = {.weakened = 1, .along_x = true};
 
 TEST(elements_of_one_lane_need_no_barrier) {
     expect("a[g] = a[g] * 2; grid_sync; b[g] = a[g];", own);
@@ -94,14 +95,14 @@ TEST(elements_of_one_lane_need_no_barrier) {
 TEST(other_elements_do) {
     expect("a[g] = a[g] * 2; grid_sync; b[g] = a[7 - g];", stays);
     expect("b[g] = a[7 - g]; grid_sync; a[g] = 5;", stays);
-    expect("b[g] = g; grid_sync; b[g ^ 1] = 7;", stays);
+    expect("b[g] = g; grid_sync; b[g ^ 4] = 7;", stays);
     expect("c[g] = g; grid_sync; b[g] = c[g + 1];", stays);
     expect("c[g + n] = g; grid_sync; b[g] = c[g + 2];", stays);
     /* The first of two accesses is the lane's own, the second is not. */
-    expect("b[g] = a[g] + a[g ^ 1]; grid_sync; a[g] = 1;", stays);
+    expect("b[g] = a[g] + a[g ^ 4]; grid_sync; a[g] = 1;", stays);
     /* An assigned variable is not what it was defined as. */
     expect("let i = global_id.x; a[i] = 3; i = 7 - i; grid_sync; b[g] = a[i];", stays);
-    expect("let i = g; a[i] += 3; grid_sync; i = i ^ 1; a[i] += 1;", stays);
+    expect("let i = g; a[i] += 3; grid_sync; i = i ^ 4; a[i] += 1;", stays);
     expect("let i = g; a[i] = 3 + g; if (n == 3) { i = 7 - g; } grid_sync; b[g] = a[i];", stays);
     /* Two lanes have one index, or a loop may wrap into another's elements. */
     expect("atomic_add(a[g / 2], g); grid_sync; b[g] = a[g / 2];", stays);
@@ -156,6 +157,67 @@ TEST(a_lane_is_known_by_its_group_and_place) {
 #undef WOVEN
 }
 
+/* A workgroup barrier orders buffers within its group. */
+TEST(elements_of_one_group_need_its_barrier_only) {
+    expect("a[g] = a[g] * 2; grid_sync; b[g] = a[g ^ 1];", weak);
+    expect("b[g] = a[g ^ 3] + a[g]; grid_sync; a[g] = 5;", weak);
+    expect("b[g] = g; grid_sync; b[g ^ 2] += 7;", weak);
+    expect("atomic_add(a[g ^ 1], g); grid_sync; b[g] = a[g];", weak);
+    expect("for (v in g .. 16 step global_size.x) { c[v] = v; } grid_sync;\n"
+           "  for (v in g .. 16 step global_size.x) { atomic_add(b[v % 8], c[v ^ 1]); }",
+           weak);
+    expect("for (v in g .. 8 step global_size.x) { a[v] *= 2; } grid_sync; b[g] = a[g ^ 1];", weak);
+    expect("a[group_id.x * 4 + (3 - local_id.x)] = g; grid_sync; b[g] = a[g];", weak);
+    expect("const last = 3; a[group_size.x * group_id.x + (last - local_id.x)] = g; grid_sync;\n"
+           "  b[g] = a[group_id.x * 4 + (group_size.x - 1 - local_id.x ^ 1)];",
+           weak);
+    expect("c[g + n] = 5 + g; grid_sync; b[g] = c[n + (g ^ 1)];", weak);
+    expect("c[len(a) - g] = g; grid_sync; b[g] = c[len(a) - (g ^ 2)];", weak);
+    expect("c[(group_id.x + n - 3) * 4 + local_id.x] = g; grid_sync;\n"
+           "  b[g] = c[(group_id.x + n - 3) * 4 + (local_id.x ^ 1)];",
+           weak);
+    /* One in the loop, of two. */
+    expect("for (k in 0 .. 3) { c[g] = k; grid_sync; b[g] += c[g ^ 1]; grid_sync; }",
+           (counts){.weakened = 2, .along_x = true});
+    expect("a[g] = 1 + g; grid_sync; c[g] = a[g ^ 1]; grid_sync; b[g] = c[7 - g];",
+           (counts){.kept = 1, .weakened = 1, .along_x = true});
+}
+
+TEST(elements_of_several_groups_need_the_grid) {
+    expect("c[g] = 5 + g; grid_sync; b[g] = c[g ^ 4];", stays);
+    expect("c[g ^ n] = 5 + g; grid_sync; b[g] = c[g];", stays);
+    expect("c[g + 1] = 5 + g; grid_sync; b[g] = c[g ^ 1];", stays);
+    expect("c[(g + 1) ^ 1] = 5 + g; grid_sync; b[g] = c[g + 1];", stays);
+    expect("c[g + n] = 5 + g; grid_sync; b[g] = c[g + 2 ^ 1];", stays);
+    /* Beyond the group's place. */
+    expect("c[group_id.x * 4 + (7 - local_id.x)] = g; grid_sync; b[g] = c[g];", stays);
+    expect("c[group_id.x * 4 + (2 - local_id.x)] = g; grid_sync; b[g] = c[g];", stays);
+    expect("c[group_id.x * 4 + (local_id.x ^ 4)] = g; grid_sync; b[g] = c[g];", stays);
+    expect("c[group_id.x * 4 + (local_id.x + 1)] = g; grid_sync; b[g] = c[g];", stays);
+    expect(
+        "for (v in local_id.x .. 8 step group_size.x) { atomic_add(c[group_id.x * 4 + v], 1); }\n"
+        "  grid_sync; b[g] = c[g];",
+        stays);
+    /* Some accesses of the group's elements, one of others'. */
+    expect("c[g ^ 1] = g; grid_sync; b[g] = c[g] + c[7 - g];", stays);
+    /* The size of a group that is no power of two. */
+#define IN_SIX(index)                                                                              \
+    "program p workgroup(6) elements(12) { in z : u32[8]; out a : u32[16]; out b : u32[12]; let "  \
+    "g = "                                                                                         \
+    "global_id.x;\n  a[g] = 1 + g; grid_sync; b[g] = a[" index "]; }"
+    expect(IN_SIX("g ^ 1"), weak);
+    expect(IN_SIX("g ^ 2"), stays);
+    expect(IN_SIX("group_id.x * 6 + (5 - local_id.x)"), weak);
+    expect(IN_SIX("group_id.x * 6 + (local_id.x ^ 1)"), stays);
+#undef IN_SIX
+    /* A load that is the same for the group: what follows may rest on it. */
+    expect("if (local_id.x == 0) { a[group_id.x] = 5 + g; } grid_sync; b[g] = a[group_id.x];",
+           stays);
+    expect("if (local_id.x == 0) { a[group_id.x] = g; } grid_sync;\n"
+           "  if (a[group_id.x] != 0) { b[g] = 1; barrier; b[g ^ 1] += 2; }",
+           stays);
+}
+
 TEST(groups_that_do_not_lie_along_x_own_nothing) {
     expect("program p workgroup(4, 2) grid(2, 1) { inout a : u32[8]; out b : u32[16];\n"
            "  atomic_add(a[global_id.x], 1 + global_id.y); grid_sync;\n"
@@ -197,9 +259,9 @@ TEST(intervals_follow_the_control_flow) {
 }
 
 TEST(what_a_proof_of_uniformity_rests_on_stays) {
-    expect("a[g] = a[g] + 1; grid_sync; if (a[0] == 1) { b[g] = 1; grid_sync; b[g ^ 1] += 2; }",
+    expect("a[g] = a[g] + 1; grid_sync; if (a[0] == 1) { b[g] = 1; grid_sync; b[g ^ 4] += 2; }",
            (counts){.kept = 2});
-    expect("let u = c[3]; grid_sync; c[g] = 5; if (u == 0) { b[g] = 1; grid_sync; b[g ^ 1] += 2; }",
+    expect("let u = c[3]; grid_sync; c[g] = 5; if (u == 0) { b[g] = 1; grid_sync; b[g ^ 4] += 2; }",
            (counts){.kept = 2});
 }
 

@@ -8,7 +8,7 @@ static const char three_text[] = "program three workgroup(2) {\n"
                                  "    grid_sync;\n"
                                  "    v[3 - global_id.x] = v[3 - global_id.x] * 2;\n"
                                  "    grid_sync;\n"
-                                 "    let t = v[global_id.x ^ 1];\n"
+                                 "    let t = v[global_id.x ^ 2];\n"
                                  "    grid_sync;\n"
                                  "    v[global_id.x] = t + 1;\n"
                                  "}\n";

@@ -66,18 +66,21 @@ void run_tell_numbers(const run *r) {
 
 static void tell_race(run *r, const vyre_race *race, bool fails) {
     vyre_diag diag = {0}, note = {0};
+    const char *barrier = race->one_group ? "barrier" : "grid_sync";
+    char fix[sizeof diag.fix];
+    (void)snprintf(fix, sizeof fix, "separate the two by a %s, or make both atomic", barrier);
     vyre_fail_at(&diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->first),
                  race->harmless ? "none needed: all write the same value and nobody reads it "
                                   "before the next barrier"
-                                : "separate the two by a barrier, or make both atomic",
+                                : fix,
                  "%srace on %s[%u]: lane %" PRIu64 " %s it here", race->harmless ? "harmless " : "",
                  r->view->decls[race->decl].name, race->element, race->first_lane,
                  race->first_writes ? "writes" : "reads");
     diag.severity = fails ? VYRE_ERROR : VYRE_WARNING;
     cli_report(r->cli, &diag);
     vyre_fail_at(&note, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, race->second),
-                 NULL, "lane %" PRIu64 " %s it here, with no barrier between", race->second_lane,
-                 race->second_writes ? "writes" : "reads");
+                 NULL, "lane %" PRIu64 " %s it here, with no %s between", race->second_lane,
+                 race->second_writes ? "writes" : "reads", barrier);
     note.severity = VYRE_NOTE;
     cli_report(r->cli, &note);
 }

@@ -151,7 +151,7 @@ static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) 
     }
     if (m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
         group->parked = 0;
-        group->interval = ++m->group_intervals;
+        group->interval = VYRE_MUTANT(ref_race_no_barrier, ++m->group_intervals, group->interval);
         for (uint32_t i = 0; i < m->group_subgroups; i++) {
             m->subgroups[(size_t)lane->group * m->group_subgroups + i].parked = 0;
         }

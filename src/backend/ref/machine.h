@@ -48,7 +48,7 @@ typedef struct vyre_ref_group {
     uint32_t id[3];
     uint32_t living;
     uint32_t parked;
-    uint32_t interval; /* of workgroup memory, for races */
+    uint32_t interval; /* between barriers of any kind, for races */
 } vyre_ref_group;
 
 typedef struct vyre_ref_subgroup {
@@ -112,8 +112,8 @@ typedef struct vyre_ref_machine {
     uint64_t trap_lane, trap_address;
     vyre_stmt trap_stmt;
 
-    uint32_t interval;        /* of buffers, for races */
-    uint32_t group_intervals; /* of workgroup memory, given out so far */
+    uint32_t interval;        /* between grid barriers, for races */
+    uint32_t group_intervals; /* of groups, given out so far */
 } vyre_ref_machine;
 
 /* layout.c: allocates everything for a dispatch, evaluates consts and sizes; and frees it. finish

@@ -1,15 +1,28 @@
-/* Races. Each element of a memory that lanes share and may write has a shadow: for reads, stores
- * and atomics of the current interval, the first two different lanes that did it. Two are enough to
- * tell exactly whether some *other* lane did: of two different lanes at least one is another one.
- * So every access is judged against all earlier ones of its interval in constant time, and nothing
- * is missed or made up. An interval is a number; a shadow of an older one counts as empty, so
- * barriers cost nothing.
+/* Races. Two accesses of one element by different lanes, at least one a write and not both atomic,
+ * race unless a barrier orders them: a grid barrier, or, for lanes of one group, a workgroup
+ * barrier.
+ *
+ * So an element that lanes share and may write has a shadow with two records, one for each reason
+ * why nothing orders two accesses. That of the grid holds what has been done since the last grid
+ * barrier and tells groups apart: another group did it. That of a group holds what has been done
+ * since the last barrier of any kind and tells lanes apart: another lane of the group did it. A
+ * record keeps, for reads, stores and atomics, the first two visits by different ones. Two are
+ * enough to tell exactly whether some *other* one came: of two different ones at least one is
+ * another. So every access is judged against all earlier ones in constant time. An interval is a
+ * number; a record of an older one counts as empty, so barriers cost nothing. Intervals of groups
+ * are numbered throughout, so that a number means one group.
+ *
+ * There is one record of a group, of the group that came last; when groups take turns at an
+ * element, what it held is lost, and with it perhaps a race within the group. But then some access
+ * of that race conflicts with the other group's, whatever that was, and does as much harm: the
+ * record of the grid finds an element's race all the same.
  *
  * An element's race is found harmless at first (stores of one value) and may turn harmful later in
- * the interval; it then moves from one report to another. Reports are kept per pair of statements,
- * as many as the caller has room for; the totals count all.
+ * the interval; it then moves from one report to another. It counts once between two grid barriers,
+ * in workgroup memory once between two barriers. Reports are kept per pair of statements, as many
+ * as the caller has room for; the totals count all.
  *
- * Cost: 72 bytes per element. `in` buffers have no shadow: nobody writes them. */
+ * Cost: 136 bytes per element. `in` buffers have no shadow: nobody writes them. */
 #include "backend/ref/machine.h"
 #include "base/mutant.h"
 
@@ -21,14 +34,18 @@ typedef struct visit {
     vyre_stmt stmt;
 } visit;
 
-struct vyre_ref_shadow {
-    uint32_t interval; /* 0: never touched */
-    uint32_t report;   /* index in args.races, or NOT_STORED; when raced */
+typedef struct record {
     visit visits[VYRE_REF_TOUCHES][2];
-    uint64_t value; /* of the first store */
+    uint64_t value;    /* of the first store */
+    uint32_t interval; /* 0: never touched */
     bool stored;
     bool mixed; /* stores of different values */
-    bool raced;
+} record;
+
+struct vyre_ref_shadow {
+    record grid, group;
+    uint32_t report; /* index in args.races, or NOT_STORED; when raced */
+    bool raced;      /* in the interval of `grid` */
     bool harmless;
 };
 typedef struct vyre_ref_shadow shadow;
@@ -75,10 +92,11 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
         return NOT_STORED;
     }
     for (; i < m->result.races_stored; i++) {
-        const vyre_race *r = &races[i];
+        vyre_race *r = &races[i];
         if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
-            r->first_writes == race->first_writes && r->second_writes == race->second_writes &&
-            r->harmless == race->harmless) {
+            r->one_group == race->one_group && r->first_writes == race->first_writes &&
+            r->second_writes == race->second_writes && r->harmless == race->harmless) {
+            r->one_group &= VYRE_MUTANT(ref_race_one_group, race->one_group, true);
             return i;
         }
     }
@@ -92,6 +110,9 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
 static void found(vyre_ref_machine *m, shadow *s, const vyre_race *race) {
     if (s->raced) {
         if (!s->harmless || race->harmless) {
+            if (s->harmless == race->harmless && s->report != NOT_STORED) {
+                m->args->races[s->report].one_group &= race->one_group;
+            }
             return; /* reported already, and nothing worse */
         }
         m->result.race_count--;
@@ -110,10 +131,10 @@ static void found(vyre_ref_machine *m, shadow *s, const vyre_race *race) {
     }
 }
 
-/* Some lane other than this one that touched the element so, or NULL. */
-static const visit *other(const visit visits[2], uint32_t lane) {
+/* Some visit of another one than this lane, or its group of so many lanes; or NULL. */
+static const visit *other(const visit visits[2], uint32_t lane, uint32_t lanes) {
     for (uint32_t i = 0; i < 2; i++) {
-        if (visits[i].lane != NOBODY && visits[i].lane != lane) {
+        if (visits[i].lane != NOBODY && visits[i].lane / lanes != lane / lanes) {
             return &visits[i];
         }
     }
@@ -121,56 +142,74 @@ static const visit *other(const visit visits[2], uint32_t lane) {
 }
 
 /* Judges what a lane does now against what others did before in one way. */
-static void judge(vyre_ref_machine *m, shadow *s, vyre_race race, vyre_ref_touch touch,
-                  vyre_ref_touch before) {
-    const visit *earlier = other(s->visits[before], (uint32_t)race.second_lane);
+static void judge(vyre_ref_machine *m, shadow *s, const record *r, uint32_t lanes, vyre_race race,
+                  vyre_ref_touch touch, vyre_ref_touch before) {
+    const visit *earlier = other(r->visits[before], (uint32_t)race.second_lane, lanes);
     if (!earlier) {
         return;
     }
     race.first = earlier->stmt;
     race.first_lane = earlier->lane;
+    race.one_group = earlier->lane / m->group_lanes == race.second_lane / m->group_lanes;
     race.first_writes = before != VYRE_REF_READ;
     race.second_writes = touch != VYRE_REF_READ;
-    race.harmless = touch == VYRE_REF_WRITE && before == VYRE_REF_WRITE && !s->mixed;
+    race.harmless = touch == VYRE_REF_WRITE && before == VYRE_REF_WRITE && !r->mixed;
     found(m, s, &race);
 }
 
-static void remember(visit visits[2], visit now) {
+static void remember(visit visits[2], visit now, uint32_t lanes) {
     if (visits[0].lane == NOBODY) {
         visits[0] = now;
-    } else if (VYRE_MUTANT(ref_race_one_visit, visits[0].lane != now.lane, false) &&
+    } else if (VYRE_MUTANT(ref_race_one_visit, visits[0].lane / lanes != now.lane / lanes, false) &&
                visits[1].lane == NOBODY) {
         visits[1] = now;
     }
+}
+
+/* Brings a record to the interval; whether it was of another. */
+static bool renew(record *r, uint32_t interval) {
+    if (r->interval == interval) {
+        return false;
+    }
+    *r = (record){.interval = interval};
+    for (uint32_t i = 0; i < VYRE_REF_TOUCHES; i++) {
+        r->visits[i][0].lane = r->visits[i][1].lane = NOBODY;
+    }
+    return true;
+}
+/* Enters an access into a record that tells groups of so many lanes apart, and judges it. */
+static void visit_record(vyre_ref_machine *m, shadow *s, record *r, uint32_t lanes, vyre_race race,
+                         vyre_ref_touch touch, uint64_t value) {
+    if (touch == VYRE_REF_WRITE) {
+        r->mixed |= VYRE_MUTANT(ref_race_same_value, r->stored && r->value != value, false);
+        r->value = r->stored ? r->value : value;
+        r->stored = true;
+    }
+    if (touch != VYRE_REF_READ) {
+        judge(m, s, r, lanes, race, touch, VYRE_REF_READ);
+    }
+    if (touch != VYRE_REF_ATOMIC) {
+        judge(m, s, r, lanes, race, touch, VYRE_REF_ATOMIC);
+    }
+    judge(m, s, r, lanes, race, touch, VYRE_REF_WRITE);
+    remember(r->visits[touch], (visit){(uint32_t)race.second_lane, race.second}, lanes);
 }
 
 void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_decl decl,
                           uint32_t index, vyre_ref_touch touch, uint64_t value) {
     const vyre_ref_array *array = &m->arrays[decl];
     shadow *s = &array->shadow[vyre_ref_owner(m, array, lane) * array->count + index];
-    uint32_t interval =
-        array->role == VYRE_WORKGROUP ? m->groups[lane->group].interval : m->interval;
-    if (s->interval != interval) {
-        *s = (shadow){.interval = interval};
-        for (uint32_t i = 0; i < VYRE_REF_TOUCHES; i++) {
-            s->visits[i][0].lane = s->visits[i][1].lane = NOBODY;
-        }
+    const uint32_t interval = m->groups[lane->group].interval;
+    const vyre_race race = {.decl = decl,
+                            .element = index,
+                            .second = lane->pc,
+                            .second_lane = vyre_ref_number(m, lane)};
+    s->raced &= !renew(&s->grid, array->role == VYRE_WORKGROUP ? interval : m->interval);
+    (void)renew(&s->group, interval);
+    visit_record(m, s, &s->group, 1, race, touch, value);
+    if (VYRE_MUTANT(ref_race_within_groups, true, false)) {
+        visit_record(m, s, &s->grid, m->group_lanes, race, touch, value);
     }
-    if (touch == VYRE_REF_WRITE) {
-        s->mixed |= VYRE_MUTANT(ref_race_same_value, s->stored && s->value != value, false);
-        s->value = s->stored ? s->value : value;
-        s->stored = true;
-    }
-    visit now = {.lane = (uint32_t)vyre_ref_number(m, lane), .stmt = lane->pc};
-    vyre_race race = {.decl = decl, .element = index, .second = now.stmt, .second_lane = now.lane};
-    if (touch != VYRE_REF_READ) {
-        judge(m, s, race, touch, VYRE_REF_READ);
-    }
-    if (touch != VYRE_REF_ATOMIC) {
-        judge(m, s, race, touch, VYRE_REF_ATOMIC);
-    }
-    judge(m, s, race, touch, VYRE_REF_WRITE);
-    remember(s->visits[touch], now);
 }
 
 void vyre_ref_races_report(vyre_ref_machine *m) {

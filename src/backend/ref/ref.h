@@ -42,7 +42,7 @@ typedef struct vyre_ref_args {
 typedef struct vyre_ref_result {
     uint64_t steps;      /* statements executed; loop ends and function ends count */
     uint64_t grid_syncs; /* grid barriers and collectives passed */
-    uint64_t race_count; /* elements times intervals with a race, harmless ones included */
+    uint64_t race_count; /* as vyre_race counts, harmless ones included */
     uint64_t harmless_race_count;
     uint32_t races_stored; /* entries of args.races that were filled in */
     uint64_t trap_lane;    /* VYRE_TRAP: that lane */
