@@ -494,6 +494,9 @@ differ_result differ_check(differ *d, const vyre_program *program) {
     differ_note_program(&d->facts, p);
     memset(d->runs, 0, sizeof d->runs);
     differ_result result = check_native(d, program);
+    if (result == DIFFER_SAME && !coverage_of(program, &d->cells)) {
+        result = fail(d, DIFFER_FAILED, "out of memory", NULL);
+    }
     if (result == DIFFER_SAME) {
         note_ending(d, p);
         result = check_backend(d, program, DIFFER_HOST);

@@ -2,6 +2,7 @@
 #ifndef VYRE_TESTS_DIFF_DIFFER_H
 #define VYRE_TESTS_DIFF_DIFFER_H
 
+#include "diff/coverage.h"
 #include "diff/facts.h"
 #include "random/roundtrip.h"
 #include "vyre/dispatch.h"
@@ -62,6 +63,7 @@ typedef struct differ {
     uint32_t grid[3]; /* of the reference */
     roundtrip text;
     differ_facts facts;
+    coverage cells;
     uint8_t runs[DIFFER_WAY_COUNT]; /* the orders in which it was run, a bit each */
     char why[640];                  /* what differs */
 } differ;

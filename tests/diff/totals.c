@@ -17,10 +17,17 @@ void differ_totals_count(differ_totals *t, const differ *d, differ_result result
     for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
         t->carries[i] += d->facts.carries >> i & 1;
     }
+    differ_totals_cover(t, &d->cells);
     for (uint32_t way = 0; way < DIFFER_WAY_COUNT; way++) {
         for (uint32_t order = 0; order < DIFFER_ORDERS; order++) {
             t->runs[way][order] += d->runs[way] >> order & 1;
         }
+    }
+}
+
+void differ_totals_cover(differ_totals *t, const coverage *c) {
+    for (uint32_t i = 0; i < CELL_COUNT; i++) {
+        t->cells[i] += coverage_holds(c, i);
     }
 }
 
@@ -72,6 +79,60 @@ void differ_totals_print(const differ_totals *t, FILE *to) {
     }
 }
 
+/* The row that begins with the cell; returns the first cell behind it. Where none can be: -, and if
+ * none of the row can, why. */
+static uint32_t print_row(const differ_totals *t, uint32_t first, FILE *to) {
+    char name[80];
+    const cell c = cell_of(first);
+    const char *why = NULL;
+    bool any = false;
+    uint32_t i = first;
+    cell_row_name(c, name, sizeof name);
+    fprintf(to, "cell: %-44s", name);
+    do {
+        const char *refusal = cell_refusal(cell_of(i));
+        any |= !refusal;
+        why = refusal ? refusal : why;
+        fprintf(to, " %s", cell_last_name(cell_of(i)));
+        if (refusal) {
+            fprintf(to, " -");
+        } else {
+            fprintf(to, " %.2f %%", percent(t->cells[i], t->programs));
+        }
+        i++;
+    } while (i < CELL_COUNT && c.class != CELL_STMT && cell_of(i).class == c.class &&
+             cell_of(i).part[cell_parts(c.class) - 1] != 0);
+    fprintf(to, any ? "\n" : " (%s)\n", why);
+    return i;
+}
+
+void differ_totals_print_cells(const differ_totals *t, FILE *to) {
+    for (uint32_t i = 0; i < CELL_COUNT;) {
+        i = print_row(t, i, to);
+    }
+}
+
+bool differ_totals_cells_suffice(const differ_totals *t, uint64_t one_of, FILE *to) {
+    char name[80];
+    bool enough = true;
+    for (uint32_t i = 0; i < CELL_COUNT; i++) {
+        const cell c = cell_of(i);
+        const char *refusal = cell_refusal(c);
+        cell_row_name(c, name, sizeof name);
+        if (!refusal && one_of > 0 && t->cells[i] * one_of < t->programs) {
+            fprintf(to, "too rare: %s %s, %.3f %% of %" PRIu64 ", should be %.3f %%\n", name,
+                    cell_last_name(c), percent(t->cells[i], t->programs), t->programs,
+                    100.0 / (double)one_of);
+            enough = false;
+        } else if (refusal && t->cells[i] > 0) {
+            fprintf(to, "%" PRIu64 " programs hold what none can: %s %s (%s)\n", t->cells[i], name,
+                    cell_last_name(c), refusal);
+            enough = false;
+        }
+    }
+    return enough;
+}
+
 static bool suffices(FILE *to, const char *kind, const char *name, uint64_t part, uint64_t whole,
                      uint32_t least) {
     const bool enough = part * 100 >= whole * least;
@@ -92,6 +153,9 @@ bool differ_totals_suffice(const differ_totals *t, FILE *to) {
     }
     for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
         enough &= suffices(to, "carried: ", differ_carry_name(i), t->carries[i], t->programs, 10);
+    }
+    if (t->programs >= DIFFER_ENOUGH_FOR_CELLS) {
+        enough &= differ_totals_cells_suffice(t, DIFFER_CELL_ONE_OF, to);
     }
     return suffices(to, "", "changed outputs", t->changed, with_outputs(t), 90) && enough;
 }

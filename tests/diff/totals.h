@@ -6,8 +6,9 @@
 
 #include "diff/differ.h"
 
-/* From this many programs on, a class that is too rare is a failure of the run. */
-enum { DIFFER_ENOUGH = 2000 };
+/* From this many programs on, a class that is too rare is a failure of the run: a feature in less
+ * than 10 %, a legal cell in less than 0.1 %. */
+enum { DIFFER_ENOUGH = 2000, DIFFER_ENOUGH_FOR_CELLS = 100000, DIFFER_CELL_ONE_OF = 1000 };
 
 /* Counts only, so that totals add up word by word. */
 typedef struct differ_totals {
@@ -18,15 +19,22 @@ typedef struct differ_totals {
     uint64_t segments, races, thorough;
     uint64_t runs[DIFFER_WAY_COUNT][DIFFER_ORDERS];
     uint64_t results[DIFFER_RESULTS];
+    uint64_t cells[CELL_COUNT];
 } differ_totals;
 
 /* Counts what differ_check has found out. */
 void differ_totals_count(differ_totals *t, const differ *d, differ_result result);
+/* Counts what a program holds, as differ_totals_count does too. */
+void differ_totals_cover(differ_totals *t, const coverage *c);
 void differ_totals_add(differ_totals *to, const differ_totals *from);
 uint64_t differ_totals_failures(const differ_totals *t);
 void differ_totals_print(const differ_totals *t, FILE *to);
+void differ_totals_print_cells(const differ_totals *t, FILE *to);
 /* Whether enough programs had each feature (10 %) and changed their outputs (90 %); if not, says
  * which. Few programs tell nothing and are enough. */
 bool differ_totals_suffice(const differ_totals *t, FILE *to);
+/* Whether each legal cell was held by one of so many programs (0: by any number), and no other by
+ * any. */
+bool differ_totals_cells_suffice(const differ_totals *t, uint64_t one_of, FILE *to);
 
 #endif

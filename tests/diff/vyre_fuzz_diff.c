@@ -1,6 +1,7 @@
 /* Random order-free programs against the reference backend:
- * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--jobs J] [--cases DIR] [--print].
- * Program i has the seed S + i. A program that differs is reduced and written to DIR.
+ * vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--jobs J] [--cases DIR] [--print] [--cells].
+ * Program i has the seed S + i. A program that differs is reduced and written to DIR. With --cells
+ * programs are only made and looked at.
  *
  * Each job is a process that takes every J-th seed and counts in memory it shares with the parent,
  * which tells the progress, adds up and, when a job dies, names the seed and starts it anew behind
@@ -21,6 +22,7 @@
 #include "diff/reduce.h"
 #include "diff/totals.h"
 #include "random/random_program.h"
+#include "vyre/check.h"
 
 /* So many failures of each kind are reduced by each job. */
 enum { REPORTED = 5, MOST_JOBS = 64, INTERRUPTED = 130 };
@@ -29,7 +31,7 @@ typedef struct options {
     const char *backend, *cases;
     uint64_t count, seed;
     uint32_t jobs;
-    bool print;
+    bool print, cells;
 } options;
 
 /* Of a job, shared with the parent. */
@@ -73,6 +75,20 @@ static void report(differ *d, const options *o, uint64_t seed, vyre_program *pro
     vyre_program_release(small);
 }
 
+/* Only what the program holds, and whether it is valid. */
+static void look(differ *d, uint64_t seed, const vyre_program *program, differ_totals *t) {
+    vyre_diag diag = {0};
+    const bool valid =
+        vyre_check(program, NULL, &(vyre_diag_list){.items = &diag, .capacity = 1}) == VYRE_OK;
+    if (!valid) {
+        printf("seed %" PRIu64 ": %s\n", seed, diag.message);
+    } else if (coverage_of(program, &d->cells)) {
+        differ_totals_cover(t, &d->cells);
+    }
+    t->programs++;
+    t->results[valid ? DIFFER_SAME : DIFFER_INVALID]++;
+}
+
 static void one(differ *d, const options *o, uint64_t seed, differ_totals *t) {
     vyre_program *program = NULL;
     vyre_diag diag = {0};
@@ -85,6 +101,11 @@ static void one(differ *d, const options *o, uint64_t seed, differ_totals *t) {
     if (o->print) {
         (void)vyre_program_print(program, to_file, stdout);
         fflush(stdout);
+    }
+    if (o->cells) {
+        look(d, seed, program, t);
+        vyre_program_release(program);
+        return;
     }
     differ_draw(d, seed);
     const differ_result result = differ_check(d, program);
@@ -202,6 +223,8 @@ static bool parse_options(int argc, char **argv, options *o) {
         const bool value = i + 1 < argc;
         if (!strcmp(argv[i], "--print")) {
             o->print = true;
+        } else if (!strcmp(argv[i], "--cells")) {
+            o->cells = true;
         } else if (!strcmp(argv[i], "--backend") && value) {
             o->backend = argv[++i];
         } else if (!strcmp(argv[i], "--cases") && value) {
@@ -221,7 +244,7 @@ static bool parse_options(int argc, char **argv, options *o) {
 
 /* The sums and the last line. */
 static int conclude(const options *o, const job *jobs) {
-    differ_totals sum = {0};
+    static differ_totals sum;
     uint64_t least = UINT64_MAX, died = 0;
     for (uint32_t i = 0; i < o->jobs; i++) {
         differ_totals_add(&sum, &jobs[i].totals);
@@ -230,12 +253,16 @@ static int conclude(const options *o, const job *jobs) {
     }
     const uint64_t failures = differ_totals_failures(&sum) + died;
     const bool whole = sum.programs + died == o->count;
-    differ_totals_print(&sum, stdout);
-    const bool enough = differ_totals_suffice(&sum, stdout);
+    differ_totals_print_cells(&sum, stdout);
+    if (!o->cells) {
+        differ_totals_print(&sum, stdout);
+    }
+    const bool enough = o->cells ? differ_totals_cells_suffice(&sum, DIFFER_CELL_ONE_OF, stdout)
+                                 : differ_totals_suffice(&sum, stdout);
     printf("diff: %s against ref, seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " programs, %" PRIu64
            " failures%s",
            o->backend, o->seed, o->seed + o->count - 1, sum.programs + died, failures,
-           enough ? "" : ", some features too rare");
+           enough ? "" : ", some classes too rare");
     if (!whole) {
         printf("; interrupted: all below seed %" PRIu64 " are done", o->seed + least * o->jobs);
     }
@@ -247,7 +274,7 @@ int main(int argc, char **argv) {
     options o = {.backend = "ref-split", .cases = ".", .count = 2000, .seed = 1, .jobs = 1};
     if (!parse_options(argc, argv, &o)) {
         fprintf(stderr, "usage: vyre_fuzz_diff [--backend B] [--count N] [--seed S] [--jobs J] "
-                        "[--cases DIR] [--print]\n");
+                        "[--cases DIR] [--print] [--cells]\n");
         return 2;
     }
     job *jobs = mmap(NULL, MOST_JOBS * sizeof *jobs, PROT_READ | PROT_WRITE,

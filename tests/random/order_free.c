@@ -5,35 +5,31 @@
 
 #include "random/random_program.h"
 
-static void list(order_free *g, place at, uint32_t most);
-
-static level higher(level a, level b) {
-    return a > b ? a : b;
-}
-
 /* Of a new condition or value: often uniform, for that is where barriers may stand. */
-static level draw_level(order_free *g) {
+level order_free_level(order_free *g) {
     const uint32_t draw = random_below(&g->x, 10);
     return draw < 5 ? LEVEL_GRID : draw < 7 ? LEVEL_GROUP : LEVEL_LANE;
 }
 
-static void add_local(order_free *g, vyre_var var, level l, bool fixed) {
+void order_free_local(order_free *g, vyre_var var, level l, bool fixed) {
     g->locals[g->local_count++] = (local){var, vyre_builder_var_type(g->x.b, var), l, fixed};
 }
 
 /* Barriers and modes */
 
-static void sync(order_free *g, place at, bool grid) {
+void order_free_sync(order_free *g, place at, bool grid) {
     if (grid && at.level == LEVEL_GRID) {
         vyre_build_grid_sync(g->x.b);
     } else {
-        vyre_build_barrier(g->x.b, VYRE_SEQ_CST);
+        static const vyre_ordering orderings[] = {VYRE_SEQ_CST, VYRE_SEQ_CST, VYRE_ACQUIRE,
+                                                  VYRE_RELEASE, VYRE_ACQ_REL};
+        vyre_build_barrier(g->x.b, orderings[random_below(&g->x, 5)]);
     }
 }
 
 /* Back to `wanted` for the arrays of the set, by a barrier if any differs. False: not possible
  * here. */
-static bool settle(order_free *g, place at, const modes *wanted, uint32_t set) {
+bool order_free_settle(order_free *g, place at, const modes *wanted, uint32_t set) {
     bool buffers = false, groups = false;
     for (uint32_t i = 0; i < g->array_count; i++) {
         const usage now = g->modes.of[i], then = wanted->of[i];
@@ -42,10 +38,11 @@ static bool settle(order_free *g, place at, const modes *wanted, uint32_t set) {
         }
     }
     if (buffers || groups) {
+        at.level = higher(at.level, g->rest);
         if (!at.waits || at.level > (buffers ? LEVEL_GRID : LEVEL_GROUP)) {
             return false;
         }
-        sync(g, at, buffers || random_chance(&g->x, 60));
+        order_free_sync(g, at, buffers || random_chance(&g->x, 60));
     }
     for (uint32_t i = 0; i < g->array_count; i++) {
         g->modes.of[i] = (set >> i & 1) != 0 ? wanted->of[i] : g->modes.of[i];
@@ -53,10 +50,10 @@ static bool settle(order_free *g, place at, const modes *wanted, uint32_t set) {
     return true;
 }
 
-static void add_sync(order_free *g, place at) {
+void order_free_barrier(order_free *g, place at) {
     if (at.waits && at.level <= LEVEL_GROUP) {
         const bool grid = at.level == LEVEL_GRID && random_chance(&g->x, 75);
-        sync(g, at, grid);
+        order_free_sync(g, at, grid);
         if (random_chance(&g->x, 75)) { /* else all goes on as before: nobody needs it */
             order_free_draw(g, grid);
         }
@@ -66,26 +63,32 @@ static void add_sync(order_free *g, place at) {
 /* Memory and variables */
 
 static void add_let(order_free *g, place at) {
-    const level own = draw_level(g);
+    const level own = order_free_level(g);
     const vyre_expr value = order_free_expr(g, random_type(&g->x), own);
-    add_local(g, vyre_build_let(g->x.b, order_free_name(g, "v"), value), higher(own, at.level),
-              false);
+    order_free_local(g, vyre_build_let(g->x.b, order_free_name(g, "v"), value),
+                     higher(own, at.level), false);
 }
 
 static void add_assign(order_free *g, place at) {
     const local *l = &g->locals[random_below(&g->x, g->local_count)];
-    if (!l->fixed && l->level >= at.level) {
+    if (!l->fixed && l->level >= higher(at.level, g->least)) {
+        g->assigned += l->level < LEVEL_LANE;
         vyre_build_assign(g->x.b, l->var, order_free_expr(g, l->type, l->level));
     }
 }
 
-static void add_store(order_free *g) {
+void order_free_store(order_free *g) {
     const array *a = order_free_pick(g, MODE_OWN);
     if (a) {
         const vyre_expr index = order_free_own(g, a);
         vyre_build_store(g->x.b, a->decl, index,
                          order_free_expr(g, vyre_type_widened(a->type), LEVEL_LANE));
     }
+}
+
+static vyre_ordering ordering(order_free *g) {
+    return random_chance(&g->x, 40) ? VYRE_SEQ_CST
+                                    : (vyre_ordering)random_below(&g->x, VYRE_ORDERING_COUNT);
 }
 
 static void add_atomic(order_free *g) {
@@ -97,8 +100,44 @@ static void add_atomic(order_free *g) {
     const vyre_expr value = order_free_expr(g, a->type, LEVEL_LANE);
     const vyre_atomic_op op = g->modes.of[a - g->arrays].atomic;
     (void)vyre_build_atomic(g->x.b, random_chance(&g->x, 10) ? order_free_name(g, "old") : NULL, op,
-                            a->decl, index, VYRE_NONE, value,
-                            random_chance(&g->x, 50) ? VYRE_RELAXED : VYRE_SEQ_CST);
+                            a->decl, index, VYRE_NONE, value, ordering(g));
+}
+
+/* Of the lane's own element any atomic will do, and what it gives. */
+static void add_own_atomic(order_free *g, const array *a, vyre_atomic_op op) {
+    const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
+    const uint32_t copy = random_below(&g->x, a->copies);
+    const vyre_expr index = order_free_own_copy(g, a, copy);
+    const vyre_expr value = order_free_expr(g, a->type, LEVEL_LANE);
+    vyre_expr expected = VYRE_NONE;
+    if (compares) {
+        expected = random_chance(&g->x, 70)
+                       ? vyre_build_load(g->x.b, a->decl, order_free_own_copy(g, a, copy))
+                       : order_free_expr(g, a->type, LEVEL_LANE);
+    }
+    order_free_touch(g, a);
+    order_free_local(g,
+                     vyre_build_atomic(g->x.b, order_free_name(g, "old"), op, a->decl, index,
+                                       expected, value, ordering(g)),
+                     LEVEL_LANE, false);
+}
+
+static void add_any_atomic(order_free *g) {
+    const array *a = order_free_pick(g, MODE_OWN);
+    const vyre_atomic_op op = (vyre_atomic_op)random_below(&g->x, VYRE_ATOMIC_COUNT);
+    if (a && a->role != VYRE_PRIVATE &&
+        !cell_refusal((cell){CELL_ATOMIC, {(uint32_t)op, (uint32_t)a->type}})) {
+        add_own_atomic(g, a, op);
+    }
+}
+
+static void add_wanted_atomic(order_free *g, place at) {
+    modes own = g->modes;
+    const uint32_t number = g->atomic_array;
+    own.of[number] = (usage){.mode = MODE_OWN};
+    if (order_free_settle(g, at, &own, UINT32_C(1) << number)) {
+        add_own_atomic(g, &g->arrays[number], (vyre_atomic_op)g->atomic.part[0]);
+    }
 }
 
 static void add_subgroup(order_free *g, place at) {
@@ -113,22 +152,42 @@ static void add_subgroup(order_free *g, place at) {
     const vyre_expr value = order_free_expr(g, type, LEVEL_LANE);
     const vyre_expr lane =
         op == VYRE_SUBGROUP_SHUFFLE ? order_free_below(g, 34, LEVEL_LANE) : VYRE_NONE;
-    add_local(g, vyre_build_subgroup(g->x.b, order_free_name(g, "s"), op, value, lane), LEVEL_LANE,
-              false);
+    order_free_local(g, vyre_build_subgroup(g->x.b, order_free_name(g, "s"), op, value, lane),
+                     LEVEL_LANE, false);
+}
+
+/* Whether the elements may be reduced, and how. */
+static bool draw_reduction(order_free *g, vyre_type type, vyre_collective_op *out_op) {
+    const uint32_t whole = vyre_type_is_float(type) ? VYRE_COLLECTIVE_AND : VYRE_COLLECTIVE_COUNT;
+    *out_op = (vyre_collective_op)random_below(&g->x, whole);
+    return type != VYRE_BOOL;
 }
 
 static bool add_collective(order_free *g, place at) {
-    const uint32_t from = random_below(&g->x, g->array_count);
     const uint32_t to = random_below(&g->x, g->array_count);
+    uint32_t from = random_below(&g->x, g->array_count);
+    for (uint32_t i = 0; i < g->array_count && g->arrays[from].type != g->arrays[to].type; i++) {
+        from = random_below(&g->x, g->array_count);
+    }
     const array *a = &g->arrays[from], *b = &g->arrays[to];
     if (!at.waits || at.level != LEVEL_GRID || a->role > VYRE_SCRATCH || b->role > VYRE_SCRATCH ||
         b->role == VYRE_IN) {
         return false;
     }
+    vyre_collective_op op;
+    const bool reduces = draw_reduction(g, b->type, &op) && random_chance(&g->x, 60);
+    const vyre_expr group =
+        random_chance(&g->x, 20) ? vyre_build_u32(g->x.b, random_below(&g->x, 3)) : VYRE_NONE;
     if (a->type == b->type && from != to) {
-        vyre_build_all_gather(g->x.b, a->decl, b->decl, VYRE_NONE);
+        if (reduces) {
+            vyre_build_reduce_scatter(g->x.b, a->decl, b->decl, op, group);
+        } else {
+            vyre_build_all_gather(g->x.b, a->decl, b->decl, group);
+        }
+    } else if (reduces) {
+        vyre_build_all_reduce(g->x.b, b->decl, op, group);
     } else {
-        vyre_build_broadcast(g->x.b, b->decl, vyre_build_u32(g->x.b, 0), VYRE_NONE);
+        vyre_build_broadcast(g->x.b, b->decl, vyre_build_u32(g->x.b, 0), group);
     }
     order_free_touch(g, a);
     order_free_touch(g, b);
@@ -175,6 +234,7 @@ static void add_copy(order_free *g, place at, bool over_sync) {
     if (!memory) {
         return;
     }
+    at.steady = false; /* what is to be copied to must be as it was at the wait */
     (void)snprintf(tag, sizeof tag, "copy%u", g->serial++);
     if (!own || own->role == VYRE_PRIVATE || random_chance(&g->x, 60)) {
         own = NULL;
@@ -184,213 +244,23 @@ static void add_copy(order_free *g, place at, bool over_sync) {
         vyre_build_async_store(g->x.b, from->decl, own->decl, own_offset(g, own),
                                vyre_build_u32(g->x.b, vyre_type_size(own->type)), tag);
     }
-    list(g, at, 3);
+    order_free_list(g, at, 3);
     if (over_sync) {
-        sync(g, at, true);
+        order_free_sync(g, at, true);
         order_free_draw(g, true);
-        list(g, at, 2);
+        order_free_list(g, at, 2);
     }
     if (own) {
-        (void)settle(g, at, &before, UINT32_C(1) << (own - g->arrays));
+        (void)order_free_settle(g, at, &before, UINT32_C(1) << (own - g->arrays));
     }
     vyre_build_async_wait(g->x.b, tag);
-}
-
-/* Control */
-
-static vyre_expr condition(order_free *g, level most) {
-    return order_free_expr(g, random_chance(&g->x, 80) ? VYRE_BOOL : VYRE_U32, most);
-}
-
-static void add_if(order_free *g, place at) {
-    const level own = draw_level(g);
-    const modes before = g->modes;
-    place inside = at;
-    inside.level = higher(at.level, own);
-    inside.depth++;
-    vyre_build_if(g->x.b, condition(g, own));
-    list(g, inside, 5);
-    (void)settle(g, inside, &before, UINT32_MAX);
-    if (random_chance(&g->x, 50)) {
-        vyre_build_else(g->x.b);
-        list(g, inside, 5);
-        (void)settle(g, inside, &before, UINT32_MAX);
-    }
-    vyre_build_end(g->x.b);
-}
-
-static void add_block(order_free *g, place at, bool over_sync) {
-    at.depth++;
-    if (!over_sync && random_chance(&g->x, 50)) {
-        vyre_build_block(g->x.b);
-    } else {
-        vyre_build_region(g->x.b, order_free_name(g, "region"));
-    }
-    if (over_sync) {
-        list(g, at, 3);
-        sync(g, at, true);
-        order_free_draw(g, true);
-    }
-    list(g, at, 5);
-    vyre_build_end(g->x.b);
-}
-
-static vyre_expr less(order_free *g, vyre_expr x, vyre_expr y) {
-    return vyre_build_op(g->x.b, VYRE_EXPR_LT, x, y, VYRE_NONE);
-}
-
-/* A condition on memory if there is some that stays the same for the whole level. */
-static vyre_expr goes_on(order_free *g, level most) {
-    for (uint32_t i = 0; i < 8; i++) {
-        const uint32_t k = random_below(&g->x, g->array_count);
-        const array *a = &g->arrays[k];
-        if (g->modes.of[k].mode == MODE_SHARED && vyre_type_widened(a->type) == VYRE_U32 &&
-            (a->role != VYRE_WORKGROUP || most > LEVEL_GRID)) {
-            order_free_touch(g, a);
-            const vyre_expr element = order_free_below(g, a->lanes * a->copies, most);
-            return less(g, vyre_build_load(g->x.b, a->decl, element),
-                        random_literal(&g->x, VYRE_U32));
-        }
-    }
-    return condition(g, most);
-}
-
-static void begin_while(order_free *g, level own, uint32_t trips) {
-    vyre_builder *b = g->x.b;
-    const vyre_var n = vyre_build_let(b, order_free_name(g, "n"), vyre_build_u32(b, 0));
-    vyre_expr go = less(g, vyre_build_var(b, n), vyre_build_u32(b, trips));
-    if (random_chance(&g->x, 70)) {
-        go = vyre_build_op(b, VYRE_EXPR_AND, go, goes_on(g, own), VYRE_NONE);
-    }
-    vyre_build_while(b, go);
-    vyre_build_assign(
-        b, n,
-        vyre_build_op(b, VYRE_EXPR_ADD, vyre_build_var(b, n), vyre_build_u32(b, 1), VYRE_NONE));
-    add_local(g, n, own, true);
-}
-
-static void begin_for(order_free *g, level own, uint32_t trips) {
-    vyre_builder *b = g->x.b;
-    const uint32_t step = 1 + random_below(&g->x, 3);
-    vyre_expr from = order_free_below(g, 3, own);
-    vyre_expr to = order_free_below(g, trips * step + 2, own);
-    if (random_chance(&g->x, 10)) { /* what comes after the last trip may pass 2^32 */
-        from = vyre_build_u32(b, UINT32_MAX - trips * step + random_below(&g->x, step));
-        to = vyre_build_u32(b, UINT32_MAX - random_below(&g->x, 2));
-    }
-    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), from, to,
-                                      step == 1 ? VYRE_NONE : vyre_build_u32(b, step));
-    add_local(g, i, own, true);
-}
-
-static void add_loop(order_free *g, place at, level most, bool over_sync) {
-    const uint32_t locals = g->local_count, trips = 2 + random_below(&g->x, 2);
-    const modes before = g->modes;
-    if (at.trips * trips > 20) {
-        return;
-    }
-    const level own = higher(at.level, most);
-    place inside = at;
-    inside.level = own;
-    inside.loop = true;
-    inside.loop_level = own;
-    inside.loop_modes = before;
-    inside.depth++;
-    inside.trips *= trips;
-    if (random_chance(&g->x, 50)) {
-        begin_while(g, own, trips);
-    } else {
-        begin_for(g, own, trips);
-    }
-    if (over_sync) {
-        add_sync(g, inside);
-    }
-    list(g, inside, 6);
-    (void)settle(g, inside, &before, UINT32_MAX);
-    vyre_build_end(g->x.b);
-    g->local_count = locals;
-}
-
-/* Of the lanes that could end, most should go on. */
-static vyre_expr rarely(order_free *g) {
-    return vyre_build_op(g->x.b, VYRE_EXPR_EQ,
-                         order_free_below(g, 4 + random_below(&g->x, 8), LEVEL_LANE),
-                         vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
-}
-
-static void trap(order_free *g) {
-    char tag[NAME];
-    const uint32_t every = 1 + random_below(&g->x, 4);
-    const vyre_expr part = vyre_build_op(g->x.b, VYRE_EXPR_REM, vyre_build_var(g->x.b, g->lane),
-                                         vyre_build_u32(g->x.b, every), VYRE_NONE);
-    const vyre_expr some = vyre_build_u32(g->x.b, random_below(&g->x, every));
-    (void)snprintf(tag, sizeof tag, "trap%u", g->serial++);
-    vyre_build_if(g->x.b, vyre_build_op(g->x.b, VYRE_EXPR_EQ, part, some, VYRE_NONE));
-    vyre_build_trap(g->x.b, tag, order_free_expr(g, VYRE_U32, LEVEL_LANE));
-    vyre_build_end(g->x.b);
-}
-
-/* Some lanes trap; the others come to the next barrier, by whatever way. */
-static void add_trap(order_free *g, place at) {
-    for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
-        trap(g);
-    }
-    if (at.waits && at.level == LEVEL_GRID && random_chance(&g->x, 50)) {
-        sync(g, at, true);
-        order_free_draw(g, true);
-    }
-}
-
-/* if (...) { break; } and the like */
-static void add_leaving(order_free *g, place at) {
-    const modes before = g->modes;
-    const level own = draw_level(g);
-    place inside = at;
-    inside.level = higher(at.level, own);
-    const bool jumps = at.loop && inside.level <= at.loop_level && random_chance(&g->x, 75);
-    if (!jumps && random_chance(&g->x, 60)) {
-        return;
-    }
-    vyre_build_if(g->x.b, jumps ? condition(g, own) : rarely(g));
-    if (!jumps) {
-        if (random_chance(&g->x, 30)) {
-            add_store(g);
-        }
-        vyre_build_exit(g->x.b);
-    } else if (settle(g, inside, &at.loop_modes, UINT32_MAX)) {
-        if (random_chance(&g->x, 50)) {
-            vyre_build_break(g->x.b);
-        } else {
-            vyre_build_continue(g->x.b);
-        }
-    }
-    vyre_build_end(g->x.b);
-    g->modes = before;
-}
-
-static void add_call(order_free *g, place at) {
-    const function *f = g->callable ? &g->fns[random_below(&g->x, g->callable)] : NULL;
-    if (!f || (f->waits && (!at.waits || at.level != LEVEL_GRID)) ||
-        !settle(g, at, &f->begin, f->used)) {
-        return;
-    }
-    const vyre_expr lane = vyre_build_var(g->x.b, g->lane);
-    const vyre_expr group_lane = vyre_build_var(g->x.b, g->group_lane);
-    const vyre_expr uniform = order_free_expr(g, VYRE_U32, LEVEL_GRID);
-    const vyre_expr args[] = {lane, group_lane, uniform,
-                              order_free_expr(g, f->argument, LEVEL_LANE)};
-    const vyre_var var = vyre_build_call(g->x.b, order_free_name(g, "r"), f->fn, args, 4);
-    add_local(g, var, LEVEL_LANE, false);
-    for (uint32_t i = 0; i < g->array_count; i++) {
-        g->modes.of[i] = (f->used >> i & 1) != 0 ? f->end.of[i] : g->modes.of[i];
-    }
-    g->used |= f->used;
 }
 
 /* Bodies */
 
 static void add_stmt(order_free *g, place at) {
     const bool nests = at.depth < MOST_NESTING;
+    at.level = higher(at.level, g->rest);
     switch (random_below(&g->x, 24)) {
     case 0:
     case 1:
@@ -400,13 +270,19 @@ static void add_stmt(order_free *g, place at) {
     case 5: add_assign(g, at); break;
     case 6:
     case 7:
-    case 8: add_store(g); break;
+    case 8: order_free_store(g); break;
     case 9:
-    case 10: add_atomic(g); break;
+    case 10:
+        if (random_chance(&g->x, 75)) {
+            add_atomic(g);
+        } else {
+            add_any_atomic(g);
+        }
+        break;
     case 11:
     case 12:
     case 13:
-    case 14: add_sync(g, at); break;
+    case 14: order_free_barrier(g, at); break;
     case 15: add_subgroup(g, at); break;
     case 16:
         if (random_chance(&g->x, 30)) {
@@ -415,25 +291,25 @@ static void add_stmt(order_free *g, place at) {
             add_copy(g, at, false);
         }
         break;
-    case 17: add_leaving(g, at); break;
-    case 18: add_call(g, at); break;
+    case 17: order_free_leaving(g, at); break;
+    case 18: order_free_call(g, at); break;
     case 19:
     case 20:
         if (nests) {
-            add_if(g, at);
+            order_free_if(g, at);
         }
         break;
     case 21:
     case 22:
         if (nests) {
-            add_loop(g, at, draw_level(g), false);
+            order_free_loop(g, at, order_free_level(g), false);
         }
         break;
     default:
         if (g->traps && random_chance(&g->x, 20)) {
-            add_trap(g, at);
+            order_free_trap(g, at);
         } else if (nests && random_chance(&g->x, 50)) {
-            add_block(g, at, false);
+            order_free_block(g, at, false);
         }
     }
 }
@@ -448,7 +324,7 @@ static void add_group_value(order_free *g) {
                                         vyre_build_u32(g->x.b, 1), VYRE_NONE));
     vyre_build_assign(g->x.b, v, order_free_expr(g, type, LEVEL_GROUP));
     vyre_build_end(g->x.b);
-    add_local(g, v, LEVEL_GROUP, false);
+    order_free_local(g, v, LEVEL_GROUP, false);
 }
 
 /* Lanes of a group hand each other a value over a barrier of the grid, in memory of their own. */
@@ -463,7 +339,7 @@ static void add_exchange(order_free *g) {
     const vyre_expr other = vyre_build_op(b, VYRE_EXPR_SUB, vyre_build_u32(b, g->group_lanes - 1),
                                           vyre_build_var(b, g->group_lane), VYRE_NONE);
     const vyre_expr value = vyre_build_load(b, memory, other);
-    add_local(g, vyre_build_let(b, order_free_name(g, "v"), value), LEVEL_LANE, false);
+    order_free_local(g, vyre_build_let(b, order_free_name(g, "v"), value), LEVEL_LANE, false);
     vyre_build_grid_sync(b);
     order_free_draw(g, true);
 }
@@ -481,12 +357,14 @@ static void grant(order_free *g, place at) {
         }
         break;
     case WISH_COPY: add_copy(g, at, true); break;
-    case WISH_TRAP: add_trap(g, at); break;
-    case WISH_CALL: add_call(g, at); break;
-    case WISH_LOOP: add_loop(g, at, LEVEL_GRID, true); break;
+    case WISH_TRAP: order_free_trap(g, at); break;
+    case WISH_CALL: order_free_call(g, at); break;
+    case WISH_LOOP: order_free_loop(g, at, LEVEL_GRID, true); break;
     case WISH_GROUP: add_group_value(g); break;
     case WISH_EXCHANGE: add_exchange(g); break;
-    case WISH_REGION: add_block(g, at, true); break;
+    case WISH_REGION: order_free_block(g, at, true); break;
+    case WISH_ATOMIC: add_wanted_atomic(g, at); break;
+    case WISH_JUMP: order_free_jump(g, at); break;
     case WISHES: break;
     }
 }
@@ -500,7 +378,7 @@ static void show(order_free *g, const local *l) {
     }
 }
 
-static void list(order_free *g, place at, uint32_t most) {
+void order_free_list(order_free *g, place at, uint32_t most) {
     const uint32_t locals = g->local_count;
     for (uint32_t i = 1 + random_below(&g->x, most); i > 0 && g->budget > 0; i--) {
         g->budget--;
@@ -541,22 +419,23 @@ static void define_fn(order_free *g, function *f, bool opaque) {
     static const char *const names[] = {"lane", "group_lane", "uniform", "x"};
     f->argument = random_type(&g->x);
     f->result = random_type(&g->x);
-    f->waits = !opaque && random_chance(&g->x, 80);
+    f->waits = !opaque && f != g->returns && random_chance(&g->x, 80);
     const vyre_type types[] = {VYRE_U32, VYRE_U32, VYRE_U32, f->argument};
     f->fn = vyre_build_fn(g->x.b, order_free_name(g, "f"), names, types, 4, f->result);
     vyre_build_fn_begin(g->x.b, f->fn);
     g->local_count = 0;
     g->lane = vyre_build_fn_argument(g->x.b, f->fn, 0);
     g->group_lane = vyre_build_fn_argument(g->x.b, f->fn, 1);
-    add_local(g, g->lane, LEVEL_LANE, true);
-    add_local(g, g->group_lane, LEVEL_LANE, true);
-    add_local(g, vyre_build_fn_argument(g->x.b, f->fn, 2), LEVEL_GRID, false);
-    add_local(g, vyre_build_fn_argument(g->x.b, f->fn, 3), LEVEL_LANE, false);
+    order_free_local(g, g->lane, LEVEL_LANE, true);
+    order_free_local(g, g->group_lane, LEVEL_LANE, true);
+    order_free_local(g, vyre_build_fn_argument(g->x.b, f->fn, 2), LEVEL_GRID, false);
+    order_free_local(g, vyre_build_fn_argument(g->x.b, f->fn, 3), LEVEL_LANE, false);
     order_free_draw(g, true);
     g->used = 0;
+    g->rest = LEVEL_GRID;
     g->budget = 12;
     f->begin = g->modes;
-    list(g, (place){.waits = f->waits, .trips = 3, .depth = 2}, 8);
+    order_free_list(g, (place){.waits = f->waits, .trips = 3, .depth = 2}, 8);
     f->end = g->modes;
     vyre_build_return(g->x.b, order_free_expr(g, f->result, LEVEL_LANE));
     f->used = g->used;
@@ -571,7 +450,7 @@ static void show_arrays(order_free *g) {
     modes own = g->modes;
     const place top = {.waits = true};
     own.of[0] = (usage){.mode = MODE_OWN};
-    (void)settle(g, top, &own, 1);
+    (void)order_free_settle(g, top, &own, 1);
     for (uint32_t i = 0; i < g->array_count; i++) {
         const array *a = &g->arrays[i];
         if ((a->role == VYRE_PRIVATE || a->role == VYRE_WORKGROUP) &&
@@ -587,8 +466,8 @@ static void define_entry(order_free *g) {
     g->local_count = 0;
     g->lane = vyre_build_let(g->x.b, "lane", order_free_lane(g, false));
     g->group_lane = vyre_build_let(g->x.b, "group_lane", order_free_lane(g, true));
-    add_local(g, g->lane, LEVEL_LANE, true);
-    add_local(g, g->group_lane, LEVEL_LANE, true);
+    order_free_local(g, g->lane, LEVEL_LANE, true);
+    order_free_local(g, g->group_lane, LEVEL_LANE, true);
     g->budget = 20 + random_below(&g->x, 30);
     if (g->indirect) {
         vyre_build_indirect_dispatch(g->x.b, g->arrays[0].decl,
@@ -597,7 +476,7 @@ static void define_entry(order_free *g) {
     for (uint32_t i = 2 + random_below(&g->x, 3); i > 0; i--) {
         add_let(g, (place){.waits = true});
     }
-    list(g, (place){.waits = true, .trips = 1}, 16);
+    order_free_list(g, (place){.waits = true, .trips = 1}, 16);
     for (uint32_t i = 2; i < g->local_count; i++) {
         show(g, &g->locals[i]);
     }
@@ -607,7 +486,18 @@ static void define_entry(order_free *g) {
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
     [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,    [WISH_CALL] = 60,
-    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8, [WISH_REGION] = 10};
+    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8, [WISH_REGION] = 10,
+    [WISH_ATOMIC] = 30,     [WISH_JUMP] = 60};
+
+/* Any legal cell of the class. */
+static cell draw_cell(order_free *g, cell_class class) {
+    for (;;) {
+        const cell c = cell_of(random_below(&g->x, CELL_COUNT));
+        if (c.class == class && !cell_refusal(c)) {
+            return c;
+        }
+    }
+}
 
 vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_diag *diag) {
     order_free g = {.x = {.state = seed, .plain = true}};
@@ -619,15 +509,19 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
         g.wishes |= (uint32_t)random_chance(&g.x, wish_chances[i]) << i;
     }
     g.traps = (g.wishes >> WISH_TRAP & 1) != 0;
+    g.atomic = draw_cell(&g, CELL_ATOMIC);
+    g.jump = draw_cell(&g, CELL_JUMP);
+    const bool returns = (g.wishes >> WISH_JUMP & 1) != 0 && g.jump.part[0] == CELL_RETURN;
+    g.returns = returns ? &g.fns[0] : NULL;
     vyre_status status = vyre_builder_create(NULL, name, &g.x.b);
     if (status != VYRE_OK) {
         return status;
     }
     order_free_declare(&g);
     const modes start = g.modes;
-    const uint32_t fns = random_below(&g.x, FNS + 1);
+    const uint32_t fns = returns + random_below(&g.x, FNS + 1 - returns);
     for (uint32_t i = 0; i < fns; i++) {
-        define_fn(&g, &g.fns[i], random_chance(&g.x, 30));
+        define_fn(&g, &g.fns[i], &g.fns[i] != g.returns && random_chance(&g.x, 30));
         g.callable = i + 1;
         g.modes = start;
     }

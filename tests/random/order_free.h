@@ -16,6 +16,7 @@
 #ifndef VYRE_TESTS_RANDOM_ORDER_FREE_H
 #define VYRE_TESTS_RANDOM_ORDER_FREE_H
 
+#include "random/cells.h"
 #include "random/exprs.h"
 
 enum { ARRAYS = 14, VALUES = 6, FNS = 2, LOCALS = 48, NAME = 16, MOST_NESTING = 4 };
@@ -66,6 +67,8 @@ typedef enum wish {
     WISH_GROUP,    /* a value of the group that can't be recomputed */
     WISH_EXCHANGE, /* a barrier for workgroup memory only */
     WISH_REGION,   /* with a grid barrier */
+    WISH_ATOMIC,   /* a cell of atomics, on the lane's own element */
+    WISH_JUMP,     /* a cell of jumps */
     WISHES
 } wish;
 
@@ -76,18 +79,28 @@ typedef struct place {
     bool loop;        /* inside a loop of this body, */
     level loop_level; /* left by lanes of this level together, */
     modes loop_modes; /* in these modes */
+    bool steady;      /* the lists around, up to the loop, began in these modes and must end so */
+    uint32_t loop_locals;
+    level loop_rest; /* of the trip around */
     uint32_t depth, trips;
 } place;
 
 typedef struct order_free {
-    random_exprs x; /* first: the leaf callback casts */
-    level level;    /* that the expression being built must have */
+    random_exprs x;    /* first: the leaf callback casts */
+    level level;       /* that the expression being built must have */
+    level least;       /* of variables that may be assigned */
+    uint32_t assigned; /* how often one that is not the lane's alone was */
+    level rest;        /* who is left in this trip: some lanes may have gone on to the next */
     uint32_t group_lanes, lanes;
     uint32_t axes;
+    uint32_t size[3]; /* of the group */
     bool indirect;
     uint32_t words_offset; /* of the indirect dispatch */
     uint32_t wishes;       /* set of what is still to come */
     bool traps;
+    cell atomic, jump; /* those wished for */
+    uint32_t atomic_array;
+    const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
     uint32_t array_count;
     modes modes;
@@ -105,6 +118,37 @@ typedef struct order_free {
     char name[NAME];
 } order_free;
 
+static inline level higher(level a, level b) {
+    return a > b ? a : b;
+}
+
+/* order_free.c */
+void order_free_list(order_free *g, place at, uint32_t most);
+level order_free_level(order_free *g);
+void order_free_local(order_free *g, vyre_var var, level l, bool fixed);
+void order_free_store(order_free *g);
+void order_free_sync(order_free *g, place at, bool grid);
+/* A barrier if one may stand there, and new modes. */
+void order_free_barrier(order_free *g, place at);
+/* Back to `wanted` for the arrays of the set, by a barrier if any differs. False: not possible. */
+bool order_free_settle(order_free *g, place at, const modes *wanted, uint32_t set);
+
+/* order_free_control.c */
+void order_free_if(order_free *g, place at);
+void order_free_block(order_free *g, place at, bool over_sync);
+void order_free_loop(order_free *g, place at, level most, bool over_sync);
+/* False, and nothing done, if there are too many trips already. */
+bool order_free_begin_loop(order_free *g, place at, level most, place *out_inside);
+void order_free_end_loop(order_free *g, const place *inside);
+void order_free_leaving(order_free *g, place at);
+void order_free_trap(order_free *g, place at);
+void order_free_call(order_free *g, place at);
+/* In the modes that the function begins with. */
+void order_free_call_fn(order_free *g, const function *f);
+
+/* order_free_jumps.c: the jump wished for. */
+void order_free_jump(order_free *g, place at);
+
 /* order_free_values.c */
 void order_free_declare(order_free *g);
 const char *order_free_name(order_free *g, const char *stem);
@@ -116,6 +160,7 @@ vyre_expr order_free_below(order_free *g, uint32_t bound, level most);
 vyre_expr order_free_lane(order_free *g, bool group);
 /* An element of the array that only this lane touches. */
 vyre_expr order_free_own(order_free *g, const array *a);
+vyre_expr order_free_own_copy(order_free *g, const array *a, uint32_t copy);
 /* An array in that mode that may be written, or NULL. */
 const array *order_free_pick(order_free *g, mode m);
 void order_free_touch(order_free *g, const array *a);

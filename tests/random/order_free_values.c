@@ -1,5 +1,6 @@
 /* Order-free programs: declarations, leaves of expressions, owned elements. */
 #include <stdio.h>
+#include <string.h>
 
 #include "random/order_free.h"
 #include "random/random_program.h"
@@ -17,8 +18,9 @@ static bool takes_atomics(const array *a) {
 
 /* New modes behind a barrier; that of the workgroup does not end the interval of buffers. */
 void order_free_draw(order_free *g, bool buffers) {
-    static const vyre_atomic_op ops[] = {VYRE_ATOMIC_ADD, VYRE_ATOMIC_MIN, VYRE_ATOMIC_MAX,
-                                         VYRE_ATOMIC_AND, VYRE_ATOMIC_OR,  VYRE_ATOMIC_XOR};
+    static const vyre_atomic_op ops[] = {VYRE_ATOMIC_ADD, VYRE_ATOMIC_SUB, VYRE_ATOMIC_MIN,
+                                         VYRE_ATOMIC_MAX, VYRE_ATOMIC_AND, VYRE_ATOMIC_OR,
+                                         VYRE_ATOMIC_XOR};
     for (uint32_t i = 0; i < g->array_count; i++) {
         const array *a = &g->arrays[i];
         if (a->role == VYRE_IN || a->role == VYRE_PRIVATE ||
@@ -26,7 +28,7 @@ void order_free_draw(order_free *g, bool buffers) {
             continue;
         }
         const mode m = (mode)random_below(&g->x, takes_atomics(a) ? 3 : 2);
-        g->modes.of[i] = (usage){m, m == MODE_ATOMIC ? ops[random_below(&g->x, 6)] : 0};
+        g->modes.of[i] = (usage){m, m == MODE_ATOMIC ? ops[random_below(&g->x, 7)] : 0};
     }
 }
 
@@ -54,14 +56,16 @@ static vyre_expr plus(order_free *g, vyre_expr x, uint32_t y) {
 }
 
 vyre_expr order_free_own(order_free *g, const array *a) {
-    if (a->role == VYRE_PRIVATE) {
-        return order_free_below(g, a->copies, LEVEL_LANE);
-    }
+    return a->role == VYRE_PRIVATE ? order_free_below(g, a->copies, LEVEL_LANE)
+                                   : order_free_own_copy(g, a, random_below(&g->x, a->copies));
+}
+
+vyre_expr order_free_own_copy(order_free *g, const array *a, uint32_t copy) {
     const vyre_var var = a->role == VYRE_WORKGROUP ? g->group_lane : g->lane;
     const vyre_expr number = random_chance(&g->x, 80)
                                  ? vyre_build_var(g->x.b, var)
                                  : order_free_lane(g, a->role == VYRE_WORKGROUP);
-    return plus(g, number, a->lanes * random_below(&g->x, a->copies));
+    return plus(g, number, a->lanes * copy);
 }
 
 static vyre_expr id(order_free *g, vyre_builtin builtin, uint32_t axis) {
@@ -158,7 +162,11 @@ static vyre_expr leaf(random_exprs *x, vyre_type type, uint32_t depth) {
             }
         }
         return VYRE_NONE;
-    case 1: return type == VYRE_U32 ? id_leaf(g) : VYRE_NONE;
+    case 1:
+        if (type == VYRE_U32 && random_chance(x, 20)) {
+            return vyre_build_len(x->b, g->arrays[random_below(x, 2)].decl);
+        }
+        return type == VYRE_U32 ? id_leaf(g) : VYRE_NONE;
     case 2:
     case 3: return load_leaf(g, type, depth);
     default: return local_leaf(g, type);
@@ -166,6 +174,19 @@ static vyre_expr leaf(random_exprs *x, vyre_type type, uint32_t depth) {
 }
 
 /* Declarations */
+
+/* Where all lanes of a group agree on what should tell them apart, there is no such jump. */
+static void fit_jump(order_free *g, uint32_t size[3]) {
+    if ((g->wishes >> WISH_JUMP & 1) == 0) {
+        return;
+    }
+    if (g->jump.part[1] == CELL_ROW && size[1] * size[2] == 1) {
+        g->axes = g->axes < 2 ? 2 : g->axes;
+        size[1] = 2;
+    } else if (g->jump.part[1] == CELL_VARYING && size[0] == 1) {
+        size[0] = 2;
+    }
+}
 
 static void draw_grid(order_free *g, uint32_t size[3], uint32_t groups[3]) {
     const uint32_t draw = random_below(&g->x, 100);
@@ -180,6 +201,8 @@ static void draw_grid(order_free *g, uint32_t size[3], uint32_t groups[3]) {
         size[axis] = 1 + random_below(&g->x, 2) + (last && random_chance(&g->x, 80));
         groups[axis] = last && random_chance(&g->x, 50) ? 2 : 1;
     }
+    fit_jump(g, size);
+    memcpy(g->size, size, sizeof g->size);
 }
 
 /* Sizes are of the grid that the words of an indirect dispatch will ask for. */
@@ -234,6 +257,12 @@ void order_free_declare(order_free *g) {
     }
     for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
         declare_array(g, VYRE_WORKGROUP, any_type(g));
+    }
+    if ((g->wishes >> WISH_ATOMIC & 1) != 0) {
+        const vyre_role role =
+            g->atomic.part[2] == CELL_BUFFER ? roles[random_below(&g->x, 4)] : VYRE_WORKGROUP;
+        g->atomic_array = g->array_count;
+        declare_array(g, role, (vyre_type)g->atomic.part[1]);
     }
     if ((g->wishes >> WISH_COPY & 1) != 0) {
         declare_array(g, VYRE_PRIVATE, VYRE_I32);

@@ -1,0 +1,78 @@
+/* What programs of the differential test must hold: cells, one for each thing of the op table and
+ * each type it works on, and for each kind of jump crossed with who takes it, where the barrier is
+ * and whether a loop is around. Generated from the table, so a new operation has a cell by itself
+ * and a long run fails until the generator makes it. */
+#ifndef VYRE_TESTS_RANDOM_CELLS_H
+#define VYRE_TESTS_RANDOM_CELLS_H
+
+#include "vyre/ir.h"
+
+typedef enum cell_class {
+    CELL_EXPR,       /* operation, type: of the operands; leaves, casts: of the result */
+    CELL_STMT,       /* statement */
+    CELL_BUILTIN,    /* id, axis */
+    CELL_ATOMIC,     /* operation, type, CELL_BUFFER or CELL_GROUP_MEMORY */
+    CELL_ORDERING,   /* of 0: an atomic, 1: a barrier; ordering */
+    CELL_SUBGROUP,   /* operation, type */
+    CELL_COLLECTIVE, /* 0: all_reduce, 1: reduce_scatter; operation */
+    CELL_MEMORY,     /* role, type */
+    CELL_JUMP,       /* jump, level, side, in a loop, scope */
+    CELL_CLASSES
+} cell_class;
+
+enum { CELL_BUFFER, CELL_GROUP_MEMORY };
+
+typedef enum cell_jump {
+    CELL_BREAK,
+    CELL_CONTINUE,
+    CELL_EXIT,
+    CELL_RETURN,
+    CELL_TRAP,
+    CELL_JUMPS
+} cell_jump;
+
+/* Over whom the control of a jump is uniform. */
+typedef enum cell_level {
+    CELL_CONSTANT, /* no condition, or one of literals */
+    CELL_GRID,
+    CELL_GROUP,
+    CELL_ROW,
+    CELL_VARYING,
+    CELL_LEVELS
+} cell_level;
+
+/* The jump stands before a barrier that it leaves out, or behind one; in the loop around it, if
+ * there is one, else in the program. */
+typedef enum cell_side { CELL_BEFORE, CELL_BEHIND, CELL_SIDES } cell_side;
+
+/* The barrier: grid_sync (or a collective), or barrier. */
+typedef enum cell_scope { CELL_GRID_SYNC, CELL_BARRIER, CELL_SCOPES } cell_scope;
+
+enum {
+    CELL_PARTS = 5,
+    CELL_COUNT = VYRE_EXPR_COUNT * VYRE_TYPE_COUNT + VYRE_STMT_COUNT + VYRE_BUILTIN_COUNT * 3 +
+                 VYRE_ATOMIC_COUNT * VYRE_TYPE_COUNT * 2 + 2 * VYRE_ORDERING_COUNT +
+                 VYRE_SUBGROUP_COUNT * VYRE_TYPE_COUNT + 2 * VYRE_COLLECTIVE_COUNT +
+                 VYRE_ROLE_COUNT * VYRE_TYPE_COUNT +
+                 CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
+};
+
+typedef struct cell {
+    cell_class class;
+    uint32_t part[CELL_PARTS]; /* those that the class does not have are 0 */
+} cell;
+
+/* Numbers below CELL_COUNT, and back. */
+uint32_t cell_number(cell c);
+cell cell_of(uint32_t number);
+/* How many parts the class has. */
+uint32_t cell_parts(cell_class class);
+
+/* Why no valid program holds it, or NULL. */
+const char *cell_refusal(cell c);
+
+/* "atomic_add on u32 in" and "a buffer": all parts but the last, and the last. */
+void cell_row_name(cell c, char *out, size_t size);
+const char *cell_last_name(cell c);
+
+#endif

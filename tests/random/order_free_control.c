@@ -1,0 +1,247 @@
+/* Order-free programs: conditions, loops, jumps, calls. */
+#include <stdio.h>
+
+#include "random/order_free.h"
+
+static vyre_expr condition(order_free *g, level most) {
+    return order_free_expr(g, random_chance(&g->x, 80) ? VYRE_BOOL : VYRE_U32, most);
+}
+
+static bool same_modes(const order_free *g, const modes *wanted) {
+    bool same = true;
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        same &= g->modes.of[i].mode == wanted->of[i].mode &&
+                g->modes.of[i].atomic == wanted->of[i].atomic;
+    }
+    return same;
+}
+
+void order_free_if(order_free *g, place at) {
+    const level own = order_free_level(g), rest = g->rest, least = g->least;
+    const uint32_t assigned = g->assigned;
+    const modes before = g->modes;
+    place inside = at;
+    inside.level = higher(at.level, own);
+    inside.steady &= at.loop && same_modes(g, &at.loop_modes);
+    inside.depth++;
+    vyre_build_if(g->x.b, condition(g, own));
+    order_free_list(g, inside, 5);
+    (void)order_free_settle(g, inside, &before, UINT32_MAX);
+    if (random_chance(&g->x, 50)) {
+        const level behind = g->rest;
+        /* Who jumped in the first arm is not here. But a variable that one arm sets and the other
+         * leaves by such a jump is taken for one that varies. */
+        g->rest = rest;
+        g->least = higher(least, behind);
+        inside.steady &= g->assigned == assigned;
+        vyre_build_else(g->x.b);
+        order_free_list(g, inside, 5);
+        (void)order_free_settle(g, inside, &before, UINT32_MAX);
+        g->rest = higher(g->rest, behind);
+        g->least = least;
+    }
+    vyre_build_end(g->x.b);
+}
+
+void order_free_block(order_free *g, place at, bool over_sync) {
+    at.depth++;
+    if (!over_sync && random_chance(&g->x, 50)) {
+        vyre_build_block(g->x.b);
+    } else {
+        vyre_build_region(g->x.b, order_free_name(g, "region"));
+    }
+    if (over_sync) {
+        order_free_list(g, at, 3);
+        order_free_sync(g, at, true);
+        order_free_draw(g, true);
+    }
+    order_free_list(g, at, 5);
+    vyre_build_end(g->x.b);
+}
+
+static vyre_expr less(order_free *g, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(g->x.b, VYRE_EXPR_LT, x, y, VYRE_NONE);
+}
+
+/* A condition on memory if there is some that stays the same for the whole level. */
+static vyre_expr goes_on(order_free *g, level most) {
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t k = random_below(&g->x, g->array_count);
+        const array *a = &g->arrays[k];
+        if (g->modes.of[k].mode == MODE_SHARED && vyre_type_widened(a->type) == VYRE_U32 &&
+            (a->role != VYRE_WORKGROUP || most > LEVEL_GRID)) {
+            order_free_touch(g, a);
+            const vyre_expr element = order_free_below(g, a->lanes * a->copies, most);
+            return less(g, vyre_build_load(g->x.b, a->decl, element),
+                        random_literal(&g->x, VYRE_U32));
+        }
+    }
+    return condition(g, most);
+}
+
+static void begin_while(order_free *g, level own, uint32_t trips) {
+    vyre_builder *b = g->x.b;
+    const vyre_var n = vyre_build_let(b, order_free_name(g, "n"), vyre_build_u32(b, 0));
+    vyre_expr go = less(g, vyre_build_var(b, n), vyre_build_u32(b, trips));
+    if (random_chance(&g->x, 70)) {
+        go = vyre_build_op(b, VYRE_EXPR_AND, go, goes_on(g, own), VYRE_NONE);
+    }
+    vyre_build_while(b, go);
+    vyre_build_assign(
+        b, n,
+        vyre_build_op(b, VYRE_EXPR_ADD, vyre_build_var(b, n), vyre_build_u32(b, 1), VYRE_NONE));
+    order_free_local(g, n, own, true);
+}
+
+static void begin_for(order_free *g, level own, uint32_t trips) {
+    vyre_builder *b = g->x.b;
+    const uint32_t step = 1 + random_below(&g->x, 3);
+    vyre_expr from = order_free_below(g, 3, own);
+    vyre_expr to = order_free_below(g, trips * step + 2, own);
+    if (random_chance(&g->x, 10)) { /* what comes after the last trip may pass 2^32 */
+        from = vyre_build_u32(b, UINT32_MAX - trips * step + random_below(&g->x, step));
+        to = vyre_build_u32(b, UINT32_MAX - random_below(&g->x, 2));
+    }
+    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), from, to,
+                                      step == 1 ? VYRE_NONE : vyre_build_u32(b, step));
+    order_free_local(g, i, own, true);
+}
+
+bool order_free_begin_loop(order_free *g, place at, level most, place *out_inside) {
+    const uint32_t trips = 2 + random_below(&g->x, 2);
+    if (at.trips * trips > 20) {
+        return false;
+    }
+    const level own = higher(at.level, most);
+    *out_inside = at;
+    out_inside->level = own;
+    out_inside->loop = out_inside->steady = true;
+    out_inside->loop_level = own;
+    out_inside->loop_modes = g->modes;
+    out_inside->loop_locals = g->local_count;
+    out_inside->loop_rest = g->rest;
+    out_inside->depth++;
+    out_inside->trips *= trips;
+    if (random_chance(&g->x, 50)) {
+        begin_while(g, own, trips);
+    } else {
+        begin_for(g, own, trips);
+    }
+    g->rest = LEVEL_GRID;
+    return true;
+}
+
+void order_free_end_loop(order_free *g, const place *inside) {
+    (void)order_free_settle(g, *inside, &inside->loop_modes, UINT32_MAX);
+    vyre_build_end(g->x.b);
+    g->rest = inside->loop_rest;
+    g->local_count = inside->loop_locals;
+}
+
+void order_free_loop(order_free *g, place at, level most, bool over_sync) {
+    place inside;
+    if (!order_free_begin_loop(g, at, most, &inside)) {
+        return;
+    }
+    if (over_sync) {
+        order_free_barrier(g, inside);
+    }
+    order_free_list(g, inside, 6);
+    order_free_end_loop(g, &inside);
+}
+
+/* Of the lanes that could end, most should go on. */
+static vyre_expr rarely(order_free *g) {
+    return vyre_build_op(g->x.b, VYRE_EXPR_EQ,
+                         order_free_below(g, 4 + random_below(&g->x, 8), LEVEL_LANE),
+                         vyre_build_u32(g->x.b, random_below(&g->x, 4)), VYRE_NONE);
+}
+
+static void trap(order_free *g) {
+    char tag[NAME];
+    const uint32_t every = 1 + random_below(&g->x, 4);
+    const vyre_expr part = vyre_build_op(g->x.b, VYRE_EXPR_REM, vyre_build_var(g->x.b, g->lane),
+                                         vyre_build_u32(g->x.b, every), VYRE_NONE);
+    const vyre_expr some = vyre_build_u32(g->x.b, random_below(&g->x, every));
+    (void)snprintf(tag, sizeof tag, "trap%u", g->serial++);
+    vyre_build_if(g->x.b, vyre_build_op(g->x.b, VYRE_EXPR_EQ, part, some, VYRE_NONE));
+    vyre_build_trap(g->x.b, tag, order_free_expr(g, VYRE_U32, LEVEL_LANE));
+    vyre_build_end(g->x.b);
+}
+
+/* Some lanes trap; the others come to the next barrier, by whatever way. */
+void order_free_trap(order_free *g, place at) {
+    for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
+        trap(g);
+    }
+    if (at.waits && at.level == LEVEL_GRID && random_chance(&g->x, 50)) {
+        order_free_sync(g, at, true);
+        order_free_draw(g, true);
+    }
+}
+
+/* A jump to the next trip that lanes take apart: from here on nobody waits in this trip. All modes
+ * are those of the loop already, here and in the lists around. */
+static void continue_apart(order_free *g, place at, level own) {
+    vyre_build_if(g->x.b, condition(g, own));
+    if (random_chance(&g->x, 30)) {
+        order_free_store(g);
+    }
+    vyre_build_continue(g->x.b);
+    vyre_build_end(g->x.b);
+    g->rest = higher(g->rest, higher(at.level, own));
+}
+
+/* if (...) { break; } and the like */
+void order_free_leaving(order_free *g, place at) {
+    const modes before = g->modes;
+    const level own = order_free_level(g);
+    place inside = at;
+    inside.level = higher(at.level, own);
+    const bool jumps = at.loop && random_chance(&g->x, 75);
+    if (jumps && inside.level > at.loop_level && at.steady && same_modes(g, &at.loop_modes)) {
+        continue_apart(g, at, own);
+        return;
+    }
+    const bool together = jumps && inside.level <= at.loop_level;
+    if (!together && random_chance(&g->x, 60)) {
+        return;
+    }
+    vyre_build_if(g->x.b, together ? condition(g, own) : rarely(g));
+    if (!together) {
+        if (random_chance(&g->x, 30)) {
+            order_free_store(g);
+        }
+        vyre_build_exit(g->x.b);
+    } else if (order_free_settle(g, inside, &at.loop_modes, UINT32_MAX)) {
+        if (random_chance(&g->x, 50)) {
+            vyre_build_break(g->x.b);
+        } else {
+            vyre_build_continue(g->x.b);
+        }
+    }
+    vyre_build_end(g->x.b);
+    g->modes = before;
+}
+
+void order_free_call(order_free *g, place at) {
+    const function *f = g->callable ? &g->fns[random_below(&g->x, g->callable)] : NULL;
+    if (f && (!f->waits || (at.waits && at.level == LEVEL_GRID)) &&
+        order_free_settle(g, at, &f->begin, f->used)) {
+        order_free_call_fn(g, f);
+    }
+}
+
+void order_free_call_fn(order_free *g, const function *f) {
+    const vyre_expr lane = vyre_build_var(g->x.b, g->lane);
+    const vyre_expr group_lane = vyre_build_var(g->x.b, g->group_lane);
+    const vyre_expr uniform = order_free_expr(g, VYRE_U32, LEVEL_GRID);
+    const vyre_expr args[] = {lane, group_lane, uniform,
+                              order_free_expr(g, f->argument, LEVEL_LANE)};
+    const vyre_var var = vyre_build_call(g->x.b, order_free_name(g, "r"), f->fn, args, 4);
+    order_free_local(g, var, LEVEL_LANE, false);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        g->modes.of[i] = (f->used >> i & 1) != 0 ? f->end.of[i] : g->modes.of[i];
+    }
+    g->used |= f->used;
+}
