@@ -2,7 +2,7 @@
 #ifndef VYRE_DEVICE_H
 #define VYRE_DEVICE_H
 
-#include "vyre/ir.h"
+#include "vyre/lower.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,8 +43,9 @@ typedef struct vyre_device_info {
     uint32_t
         launches_ahead; /* that it likes to have queued while the host does not know yet which
                            way a program goes; 0: launches are synchronous, or it does not help */
-    uint64_t unsupported_exprs[2]; /* bit set by vyre_expr_op: programs with it are refused */
-    uint64_t unsupported_stmts;    /* bit set by vyre_stmt_op */
+    /* Which operations programs for it may hold: they are lowered to these. NULL: all. What the
+     * flags above deny is not among them. */
+    const vyre_capabilities *can;
 } vyre_device_info;
 
 /* Backends known to a registry (NULL: those built into the library), best first. */

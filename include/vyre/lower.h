@@ -38,10 +38,10 @@ VYRE_API vyre_capabilities vyre_capabilities_all(void);
 VYRE_API vyre_status vyre_capabilities_named(const char *text, vyre_capabilities *out_capabilities,
                                              vyre_diag *diag);
 
-/* Lowers a valid program. The result counts one reference; it is the program itself if there is
- * nothing to do. VYRE_UNSUPPORTED: it needs something that the device does not have and that no
- * pass replaces; diag names it and its place. */
-VYRE_API vyre_status vyre_lower(vyre_program *program, const vyre_capabilities *capabilities,
+/* Lowers a valid program. The result counts one reference; it is the program itself, retained, if
+ * there is nothing to do. VYRE_UNSUPPORTED: it needs something that the device does not have and
+ * that no pass replaces; diag names it and its place. */
+VYRE_API vyre_status vyre_lower(const vyre_program *program, const vyre_capabilities *capabilities,
                                 const vyre_allocator *allocator, vyre_program **out_program,
                                 vyre_diag *diag);
 

@@ -45,6 +45,7 @@
 #define VYRE_SPLIT_H
 
 #include "vyre/ir.h"
+#include "vyre/lower.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,6 +186,9 @@ typedef struct vyre_split_options {
      * one of them not 0, lanes and groups have buffers of their own. */
     uint32_t lane_words, group_words;
     bool any_grid; /* a module for every grid: `along_x` will be false */
+    /* What segments are lowered to (vyre/lower.h); declarations that lowering adds stand behind the
+     * others. NULL: they stay as they are. */
+    const vyre_capabilities *can;
 } vyre_split_options;
 
 /* Splits a valid program. A program without barriers of the scope gives one segment. VYRE_LIMIT:

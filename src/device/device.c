@@ -9,6 +9,26 @@
 #include "device/queue.h"
 #include "device/registry.h"
 
+/* What programs for the device may hold. */
+static vyre_capabilities capabilities_of(const vyre_device_info *info) {
+    vyre_capabilities can = info->can ? *info->can : vyre_capabilities_all();
+    const uint64_t copies = UINT64_C(1) << VYRE_STMT_ASYNC_LOAD |
+                            UINT64_C(1) << VYRE_STMT_ASYNC_STORE |
+                            UINT64_C(1) << VYRE_STMT_ASYNC_WAIT;
+    can.stmts &= info->has_async_copy ? UINT64_MAX : ~copies;
+    can.stmts &= info->has_subgroups ? UINT64_MAX : ~(UINT64_C(1) << VYRE_STMT_SUBGROUP);
+    can.subgroups &= info->has_subgroups ? UINT32_MAX : 0;
+    can.types &= info->has_f64 ? UINT32_MAX : ~(1u << VYRE_F64);
+    for (uint32_t type = 0; type < VYRE_TYPE_COUNT; type++) {
+        bool has = vyre_type_is_float((vyre_type)type)    ? info->has_float_atomics
+                   : vyre_type_size((vyre_type)type) == 8 ? info->has_u64_atomics
+                                                          : true;
+        can.buffer_atomics[type] &= has ? UINT32_MAX : 0;
+        can.workgroup_atomics[type] &= has ? UINT32_MAX : 0;
+    }
+    return can;
+}
+
 /* Opens what the device says it is. On failure its object is not there. */
 static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
     const vyre_backend *backend = device->backend;
@@ -33,6 +53,7 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
         device->table = table;
         device->object = object;
         table->describe(object, &device->info);
+        device->can = capabilities_of(&device->info);
         vyre_diag_copy(device->info.backend, sizeof device->info.backend, backend->name);
     }
     return status;

@@ -23,7 +23,8 @@ struct vyre_device {
     const vyre_device_table *table;
     vyre_backend_device *object;
     vyre_device_info info;
-    uint64_t open_ns; /* how long opening took */
+    vyre_capabilities can; /* what `info` says */
+    uint64_t open_ns;      /* how long opening took */
     atomic_bool is_lost;
     atomic_uint live; /* buffers and pipelines */
     vyre_counter_set counters;

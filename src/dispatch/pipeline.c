@@ -63,9 +63,6 @@ static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
     p->program = program;
     vyre_status status = check_program(program, &p->device->allocator, diag);
     if (status == VYRE_OK) {
-        status = vyre_support_program(&p->device->info, program, diag);
-    }
-    if (status == VYRE_OK) {
         status = vyre_geometry_workgroup(program, options->workgroup, workgroup, diag);
     }
     if (status == VYRE_OK &&
@@ -132,6 +129,13 @@ static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vy
     return status;
 }
 
+static void drop_programs(const vyre_pipeline *p, vyre_variant *v) {
+    vyre_added_finish(&v->added, &p->device->allocator);
+    vyre_program_release(v->optimised);
+    vyre_program_release(v->lowered);
+    v->optimised = v->lowered = NULL;
+}
+
 static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_grid,
                                  vyre_trace *trace, vyre_diag *diag) {
     vyre_call call = {
@@ -139,11 +143,16 @@ static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_gri
     vyre_status status = optimise(p, v, any_grid, diag);
     if (status == VYRE_OK) {
         const vyre_program *program = v->optimised ? v->optimised : p->program;
-        status = vyre_call_compile(&call, program, &v->kernel, diag);
+        status = vyre_lower(program, &p->device->can, &p->device->allocator, &v->lowered, diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_added_init(&v->added, p->program, v->lowered, &p->device->allocator, diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_call_compile(&call, v->lowered, &v->kernel, diag);
     }
     if (status != VYRE_OK) {
-        vyre_program_release(v->optimised);
-        v->optimised = NULL;
+        drop_programs(p, v);
     }
     return status;
 }
@@ -154,7 +163,8 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
     const bool any_grid = which == VYRE_VARIANT_ANY_GRID;
     vyre_status status;
     if (p->is_split) {
-        const vyre_split_options split = {.keep_barriers = p->no_optimize, .any_grid = any_grid};
+        const vyre_split_options split = {
+            .keep_barriers = p->no_optimize, .any_grid = any_grid, .can = &p->device->can};
         status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, trace, diag);
         v->along_x = status == VYRE_OK && vyre_module_get(v->schedule.module)->along_x;
     } else {
@@ -221,7 +231,7 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
         } else if (v->is_compiled) {
             device->table->destroy(device->object, v->kernel);
         }
-        vyre_program_release(v->optimised);
+        drop_programs(pipeline, v);
     }
     pthread_mutex_destroy(&pipeline->lock);
     vyre_program_release(pipeline->copy);
@@ -271,8 +281,9 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
                       .trace = pass->trace,
                       .name = vyre_program_get(p->program)->name,
                       .elapsed = &pass->times->enqueue};
-    vyre_backend_kernel *kernel = p->variants[variant_for(p, launch->grid)].kernel;
-    vyre_status status = vyre_call_launch(&call, kernel, launch, pass->result, diag);
+    vyre_variant *v = &p->variants[variant_for(p, launch->grid)];
+    vyre_launch lowered = vyre_added_launch(&v->added, launch);
+    vyre_status status = vyre_call_launch(&call, v->kernel, &lowered, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
     return status;
 }

@@ -3,6 +3,7 @@
 #define VYRE_SRC_DISPATCH_PIPELINE_H
 
 #include "device/device.h"
+#include "dispatch/added.h"
 #include "schedule/schedule.h"
 
 /* What is launched: the whole program, or its segments. */
@@ -10,6 +11,8 @@ typedef struct vyre_variant {
     bool is_compiled;
     bool along_x;                /* only for grids of one group along y and z */
     vyre_program *optimised;     /* what `kernel` was made of; NULL: the program itself */
+    vyre_program *lowered;       /* and this of that */
+    vyre_added added;            /* what lowering added to it */
     vyre_backend_kernel *kernel; /* the whole program */
     vyre_schedule schedule;      /* or its segments */
 } vyre_variant;

@@ -1,64 +1,9 @@
-/* A device states what it can't do in its description; programs that need it are refused before
- * anything is compiled, with the place of the first such operation. */
+/* A device states its limits in its description; programs beyond them are refused before anything
+ * is allocated. (Operations that it lacks are replaced or refused by vyre_lower.) */
 #include "dispatch/support.h"
 
 #include "base/checked.h"
 #include "base/diag.h"
-
-static const char another_device[] = "run it on another device; \"ref\" can do everything";
-
-static vyre_status lacks(const vyre_device_info *info, const char *what, vyre_place place,
-                         vyre_diag *diag) {
-    return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place, another_device, "%s does not have %s",
-                        info->backend, what);
-}
-
-/* What a statement needs that this device lacks; NULL: nothing. */
-static const char *lacking_in_stmt(const vyre_device_info *info, const vyre_program_view *view,
-                                   const vyre_stmt_node *s) {
-    if (info->unsupported_stmts >> s->op & 1) {
-        return vyre_stmt_info_of((vyre_stmt_op)s->op)->name;
-    }
-    if (s->op == VYRE_STMT_ATOMIC) {
-        vyre_type type = (vyre_type)view->decls[s->decl].type;
-        if (vyre_type_is_float(type)) {
-            return info->has_float_atomics ? NULL : "atomics on floats";
-        }
-        return vyre_type_size(type) == 8 && !info->has_u64_atomics ? "64-bit atomics" : NULL;
-    }
-    if (s->op == VYRE_STMT_SUBGROUP) {
-        return info->has_subgroups ? NULL : "subgroups";
-    }
-    if (s->op == VYRE_STMT_ASYNC_LOAD || s->op == VYRE_STMT_ASYNC_STORE) {
-        return info->has_async_copy ? NULL : "async copies";
-    }
-    return NULL;
-}
-
-vyre_status vyre_support_program(const vyre_device_info *info, const vyre_program *program,
-                                 vyre_diag *diag) {
-    const vyre_program_view *view = vyre_program_get(program);
-    if (!info->has_f64 && view->stats.types >> VYRE_F64 & 1) {
-        return lacks(info, "f64", vyre_program_place(program), diag);
-    }
-    for (vyre_stmt i = 0; i < view->stmt_count; i++) {
-        const char *what = lacking_in_stmt(info, view, &view->stmts[i]);
-        if (what) {
-            return lacks(info, what, vyre_program_stmt_place(program, i), diag);
-        }
-    }
-    if (!info->unsupported_exprs[0] && !info->unsupported_exprs[1]) {
-        return VYRE_OK;
-    }
-    for (vyre_expr i = 0; i < view->expr_count; i++) {
-        uint8_t op = view->exprs[i].op;
-        if (info->unsupported_exprs[op / 64] >> op % 64 & 1) {
-            return lacks(info, vyre_expr_info_of((vyre_expr_op)op)->name,
-                         vyre_program_expr_place(program, i), diag);
-        }
-    }
-    return VYRE_OK;
-}
 
 vyre_status vyre_support_geometry(const vyre_device_info *info, const vyre_binding *binding,
                                   const vyre_geometry *geometry, vyre_diag *diag) {

@@ -70,6 +70,10 @@ vyre_program *vyre_program_retain(vyre_program *program) {
     return program;
 }
 
+vyre_program *vyre_program_share(const vyre_program *program) {
+    return vyre_program_retain((vyre_program *)(uintptr_t)program);
+}
+
 void vyre_program_release(vyre_program *program) {
     if (program && atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1) {
         vyre_allocator a = program->allocator;

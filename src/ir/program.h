@@ -34,6 +34,8 @@ struct vyre_program {
  * only on success. */
 vyre_program *vyre_program_allocate(const vyre_allocator *a, const vyre_program_view *sizes,
                                     vyre_intern *strings);
+/* One more reference to a program that is only read. */
+vyre_program *vyre_program_share(const vyre_program *program);
 /* Computes statistics and hash once all arrays are filled. */
 void vyre_program_seal(vyre_program *program);
 

@@ -106,7 +106,9 @@ static void drop_for_opencl(vyre_capabilities *can) {
 }
 
 static void drop_to_core(vyre_capabilities *can) {
-    drop_for_opencl(can);
+    drop_calls(can);
+    drop_async(can);
+    drop_elementary(can);
 }
 
 static void drop_nothing(vyre_capabilities *can) {

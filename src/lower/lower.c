@@ -1,6 +1,7 @@
 /* All passes, in their order: each may leave work for those behind it, none for those before. */
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "ir/program.h"
 #include "lower/capabilities.h"
 #include "lower/inline.h"
 #include "lower/passes.h"
@@ -13,18 +14,18 @@ static vyre_lower_pass *const passes[] = {
 };
 
 /* Passes work on programs without functions; a program that needs none keeps its own. */
-static vyre_status without_calls(vyre_program *program, const vyre_capabilities *can,
+static vyre_status without_calls(const vyre_program *program, const vyre_capabilities *can,
                                  const vyre_allocator *a, vyre_program **out_program,
                                  vyre_diag *diag) {
     if (vyre_program_get(program)->fn_count == 0 ||
         (vyre_can_stmt(can, VYRE_STMT_CALL) && vyre_can_program(can, program, NULL) == VYRE_OK)) {
-        *out_program = vyre_program_retain(program);
+        *out_program = vyre_program_share(program);
         return VYRE_OK;
     }
     return vyre_inline(program, a, out_program, diag);
 }
 
-vyre_status vyre_lower(vyre_program *program, const vyre_capabilities *can,
+vyre_status vyre_lower(const vyre_program *program, const vyre_capabilities *can,
                        const vyre_allocator *allocator, vyre_program **out_program,
                        vyre_diag *diag) {
     if (!program || !can || !out_program) {

@@ -360,6 +360,19 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     return status;
 }
 
+static vyre_status lower_segments(vyre_module *m, const vyre_capabilities *can, vyre_diag *diag) {
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0; i < m->view.segment_count && status == VYRE_OK; i++) {
+        vyre_program *lowered = NULL;
+        status = vyre_lower(m->segments[i], can, &m->allocator, &lowered, diag);
+        if (status == VYRE_OK) {
+            vyre_program_release(m->segments[i]);
+            m->segments[i] = lowered;
+        }
+    }
+    return status;
+}
+
 vyre_status vyre_split(const vyre_program *program, const vyre_split_options *options,
                        const vyre_allocator *allocator, vyre_module **out_module, vyre_diag *diag) {
     static const vyre_split_options defaults;
@@ -380,6 +393,9 @@ vyre_status vyre_split(const vyre_program *program, const vyre_split_options *op
     vyre_status status = prepare(m, program, options, diag);
     if (status == VYRE_OK) {
         status = split_blocks(m, options, diag);
+    }
+    if (status == VYRE_OK && options->can) {
+        status = lower_segments(m, options->can, diag);
     }
     if (status != VYRE_OK) {
         vyre_module_release(m);

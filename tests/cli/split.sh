@@ -75,6 +75,19 @@ done
 expect_exit 2 "$VYRE" split --scope lane "$golden/plain.vy"
 expect_err 'say grid or workgroup'
 
+# As a device gets them.
+expect_exit 0 "$VYRE" split --lowered elementary,async "$golden/lowered/wave.vy"
+[[ ${1:-} != --update ]] || cp out "$golden/lowered/wave.split"
+expect_same out "$golden/lowered/wave.split"
+expect_exit 0 "$VYRE" split "$golden/lowered/wave.vy"
+cp out before
+expect_exit 0 "$VYRE" split --lowered all "$golden/lowered/wave.vy"
+expect_same out before
+expect_exit 4 "$VYRE" split --lowered exp,fma "$golden/lowered/wave.vy"
+expect_err 'the device does not have FMA'
+expect_exit 2 "$VYRE" split --lowered nothing "$golden/lowered/wave.vy"
+expect_err 'begin with all, minimal, cpu or opencl'
+
 # All at once or nothing.
 cp "$golden/plain.vy" plain.vy
 echo kept >file

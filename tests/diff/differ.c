@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "diff/groups.h"
+#include "diff/minimal.h"
 #include "dispatch/pipeline.h"
 #include "harness/test.h"
 #include "ir/size.h"
@@ -36,7 +37,10 @@ vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     *d = (differ){
         .orders = strncmp(backend, "ref-", 4) == 0, .thorough = true, .most_steps = 4000000};
     d->registry = groups_registry();
-    vyre_status status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
+    vyre_status status = minimal_add(d->registry, diag);
+    if (status == VYRE_OK) {
+        status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
+    }
     if (status == VYRE_OK) {
         status = vyre_device_open(d->registry, backend, NULL, &d->device, diag);
     }

@@ -46,7 +46,7 @@ typedef struct differ_ending {
 } differ_ending;
 
 typedef struct differ {
-    vyre_registry *registry; /* with "ref-groups" */
+    vyre_registry *registry; /* with "ref-groups" and "ref-minimal" */
     vyre_device *ref, *device;
     bool orders;                       /* the device takes an order */
     bool races;                        /* look for races too */

@@ -149,4 +149,5 @@ TEST(reduced_programs_of_past_bugs_stay_right) {
     check_files("ref-split");
     check_files("ref-schedule");
     check_files("ref-groups");
+    check_files("ref-minimal");
 }

@@ -464,11 +464,13 @@ TEST(devices_refuse_what_they_can_not_do) {
                   "race detection");
     check_refused(p, &(vyre_dispatch_options){.max_steps = 5}, VYRE_UNSUPPORTED,
                   "a limit of steps");
-    weak_info.unsupported_stmts = UINT64_C(1) << VYRE_STMT_ATOMIC;
-    check_refused(p, NULL, VYRE_UNSUPPORTED, "weak does not have ATOMIC");
-    weak_info = strong();
-    weak_info.unsupported_exprs[VYRE_EXPR_ADD / 64] = UINT64_C(1) << VYRE_EXPR_ADD % 64;
-    check_refused(p, NULL, VYRE_UNSUPPORTED, "weak does not have ADD");
+    vyre_capabilities can = vyre_capabilities_all();
+    weak_info.can = &can;
+    can.stmts &= ~(UINT64_C(1) << VYRE_STMT_ATOMIC);
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "does not have ATOMIC");
+    can = vyre_capabilities_all();
+    can.exprs[VYRE_EXPR_ADD / 64] &= ~(UINT64_C(1) << VYRE_EXPR_ADD % 64);
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "does not have ADD");
     weak_info = strong();
     weak_info.max_group_lanes = 3;
     check_refused(p, NULL, VYRE_LIMIT, "a workgroup has 4 lanes");
@@ -500,7 +502,7 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     check_refused(p, NULL, VYRE_UNSUPPORTED, "atomics on floats");
     weak_info = strong();
     weak_info.has_subgroups = false;
-    check_refused(p, NULL, VYRE_UNSUPPORTED, "subgroups");
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "SUBGROUP");
     weak_info = strong();
     weak_info.has_f64 = false;
     check_refused(p, NULL, VYRE_UNSUPPORTED, "f64");
@@ -509,12 +511,12 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     check_refused(p, NULL, VYRE_LIMIT, "needs 32 bytes");
     vyre_program_release(p);
     p = run_parse("program copies workgroup(1) grid(1) {\n"
-                  "    out o : u32[4]; workgroup w : u32[4];\n"
-                  "    async_load(o, w, 0, 4, \"t\"); async_wait(\"t\");\n"
+                  "    out o : u32[70000]; workgroup w : u32[4];\n"
+                  "    async_load(o, o, 0, o[1], \"t\"); async_wait(\"t\");\n"
                   "}\n");
     weak_info = strong();
     weak_info.has_async_copy = false;
-    check_refused(p, NULL, VYRE_UNSUPPORTED, "async copies");
+    check_refused(p, NULL, VYRE_UNSUPPORTED, "the async copy \"t\"");
     vyre_program_release(p);
 }
 

@@ -10,7 +10,7 @@
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt;
     cli_number lane_words;
-    const char *folder, *scope;
+    const char *folder, *scope, *lowered;
 } split_options;
 
 #define AT(field) offsetof(split_options, field)
@@ -27,6 +27,9 @@ static const cli_option options[] = {
     {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
      "cut at grid barriers (default), or at workgroup barriers, for devices that run the lanes of "
      "a group one after the other"},
+    {"lowered", CLI_TEXT, 0, false, AT(lowered), "CAPS",
+     "show segments as a device gets them that has all operations, or only some: minimal, cpu, "
+     "opencl, or a list of what is missing, such as sin,async,subgroups,ended_lanes"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -119,18 +122,23 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return cli_fail(cli, VYRE_INVALID_ARGUMENT, "say grid or workgroup",
                         "--scope %s is not known", o->scope);
     }
+    vyre_capabilities can;
+    vyre_diag diag = {0};
+    if (o->lowered && vyre_capabilities_named(o->lowered, &can, &diag) != VYRE_OK) {
+        return cli_fail(cli, VYRE_INVALID_ARGUMENT, diag.fix, "%s", diag.message);
+    }
     vyre_program *program = NULL;
     cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
     if (exit != CLI_PENDING) {
         return exit;
     }
-    vyre_diag diag = {0};
     vyre_module *module = NULL;
     uint64_t words = o->lane_words.value;
     vyre_split_options how = {.scope =
                                   of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
                               .keep_barriers = o->no_opt,
-                              .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX};
+                              .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
+                              .can = o->lowered ? &can : NULL};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
     vyre_program_release(program);
     if (status != VYRE_OK) {
