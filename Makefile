@@ -38,7 +38,7 @@ Long runs; each ends with one line that tells what ran and what failed:
                        seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make ulp             elementary functions against MPFR
-  make bench           W=workload JSON=file: ratio tables
+  make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
   make bench-plan      JSON=file: the planners
 
 Missing Debian packages are installed when root; otherwise the line to run is printed.
@@ -109,7 +109,10 @@ ulp: build
 	@scripts/need build/tests/vyre_ulp
 	@build/tests/vyre_ulp
 
-bench: build
+# Configured anew: peers may have been installed just now.
+bench: setup-bench build/build.ninja
+	@cmake -B build --log-level=WARNING >/dev/null
+	@ninja -C build
 	@scripts/bench "$(W)" "$(JSON)"
 
 bench-plan: build

@@ -1,0 +1,216 @@
+/* Sums, scans, histograms and sorting: each thread owns one stretch of the input. */
+#include "workloads.h"
+
+typedef struct array {
+    size_t count;
+    const void *x;
+    uint32_t *y, *other; /* scan: result; sort: keys and the other buffer */
+    uint32_t *part;      /* of each thread, apart by whole lines */
+    uint32_t bins[256];
+    float sum_f32;
+    uint32_t sum_u32;
+} array;
+
+static void *prepare(const peer_instance *p) {
+    array *s = calloc(1, sizeof *s);
+    if (s) {
+        s->count = p->size[0];
+        s->x = peer_copy(p->in[0], p->in_bytes[0]);
+        s->part = peer_room((size_t)PEER_MOST() * 4096);
+    }
+    return s;
+}
+
+static void *prepare_two(const peer_instance *p) {
+    array *s = prepare(p);
+    if (s) {
+        s->y = peer_room(p->in_bytes[0]);
+        s->other = peer_room(p->in_bytes[0]);
+    }
+    return s;
+}
+
+/* Reduction: independent sums hide the latency of the addition; for floats there are enough of them
+ * that the result is good, too. */
+
+enum { LANES = 64 };
+
+static void run_reduce_f32(void *state) {
+    array *s = state;
+    float total = 0.0f;
+#pragma omp parallel reduction(+ : total)
+    {
+        size_t from = peer_cut(s->count / LANES, PEER_THREAD(), PEER_THREADS()) * LANES;
+        size_t to = peer_cut(s->count / LANES, PEER_THREAD() + 1, PEER_THREADS()) * LANES;
+        const float *x = s->x;
+        float lane[LANES] = {0};
+        for (size_t i = from; i < to; i += LANES) {
+#pragma omp simd
+            for (size_t k = 0; k < LANES; k++) {
+                lane[k] += x[i + k];
+            }
+        }
+        for (size_t i = s->count / LANES * LANES; i < s->count && PEER_THREAD() == 0; i++) {
+            lane[i % LANES] += x[i];
+        }
+        for (size_t half = LANES / 2; half; half /= 2) {
+            for (size_t k = 0; k < half; k++) {
+                lane[k] += lane[k + half];
+            }
+        }
+        total += lane[0];
+    }
+    s->sum_f32 = total;
+}
+
+static void run_reduce_u32(void *state) {
+    array *s = state;
+    const uint32_t *x = s->x;
+    uint32_t total = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : total)
+    for (size_t i = 0; i < s->count; i++) {
+        total += x[i];
+    }
+    s->sum_u32 = total;
+}
+
+static void collect_reduce_f32(void *state, const peer_instance *p) {
+    memcpy(p->out[0], &((array *)state)->sum_f32, p->out_bytes[0]);
+}
+
+static void collect_reduce_u32(void *state, const peer_instance *p) {
+    memcpy(p->out[0], &((array *)state)->sum_u32, p->out_bytes[0]);
+}
+
+/* Scan: rounds of blocks that fit the second-level cache, so that memory is read once. In a round
+ * each thread adds up its block, and then, knowing those before it, scans it. */
+
+static void run_scan(void *state) {
+    array *s = state;
+    enum { BLOCK = 32768, APART = PEER_LINE / sizeof(uint32_t) };
+    const uint32_t *x = s->x;
+    uint32_t *part = s->part;
+#pragma omp parallel
+    {
+        size_t me = (size_t)PEER_THREAD(), threads = (size_t)PEER_THREADS(), turn = 0;
+        uint32_t carry = 0;
+        for (size_t first = 0; first < s->count; first += threads * BLOCK, turn ^= 1) {
+            size_t from = first + me * BLOCK < s->count ? first + me * BLOCK : s->count;
+            size_t to = from + BLOCK < s->count ? from + BLOCK : s->count;
+            uint32_t sum = 0, *parts = part + turn * threads * APART;
+#pragma omp simd reduction(+ : sum)
+            for (size_t i = from; i < to; i++) {
+                sum += x[i];
+            }
+            parts[me * APART] = sum;
+#pragma omp barrier
+            uint32_t before = carry;
+            for (size_t t = 0; t < threads; t++) {
+                before += t < me ? parts[t * APART] : 0;
+                carry += parts[t * APART];
+            }
+            for (size_t i = from; i < to; i++) {
+                s->y[i] = before;
+                before += x[i];
+            }
+        }
+    }
+}
+
+static void collect_scan(void *state, const peer_instance *p) {
+    memcpy(p->out[0], ((array *)state)->y, p->out_bytes[0]);
+}
+
+/* Histogram: four tables per thread, so that equal neighbours do not wait for each other, and eight
+ * bytes per load. */
+
+static void run_histogram(void *state) {
+    array *s = state;
+    memset(s->bins, 0, sizeof s->bins);
+#pragma omp parallel
+    {
+        const uint8_t *x = s->x;
+        uint32_t table[4][256] = {{0}};
+        size_t i = peer_cut(s->count, PEER_THREAD(), PEER_THREADS());
+        size_t to = peer_cut(s->count, PEER_THREAD() + 1, PEER_THREADS());
+        for (; i + 8 <= to; i += 8) {
+            uint64_t word;
+            memcpy(&word, x + i, sizeof word);
+            table[0][word & 255]++;
+            table[1][word >> 8 & 255]++;
+            table[2][word >> 16 & 255]++;
+            table[3][word >> 24 & 255]++;
+            table[0][word >> 32 & 255]++;
+            table[1][word >> 40 & 255]++;
+            table[2][word >> 48 & 255]++;
+            table[3][word >> 56]++;
+        }
+        for (; i < to; i++) {
+            table[0][x[i]]++;
+        }
+#pragma omp critical
+        for (size_t bin = 0; bin < 256; bin++) {
+            s->bins[bin] += table[0][bin] + table[1][bin] + table[2][bin] + table[3][bin];
+        }
+    }
+}
+
+static void collect_histogram(void *state, const peer_instance *p) {
+    memcpy(p->out[0], ((array *)state)->bins, p->out_bytes[0]);
+}
+
+/* Radix sort, eight bits per pass: each thread counts the digits of its stretch, all know where
+ * each thread's keys of each digit go, and move them. */
+
+static void reset_sort(void *state) {
+    array *s = state;
+    memcpy(s->y, s->x, s->count * sizeof *s->y);
+}
+
+static void run_sort(void *state) {
+    array *s = state;
+    uint32_t *part = s->part; /* 256 counters per thread */
+#pragma omp parallel
+    {
+        int me = PEER_THREAD(), threads = PEER_THREADS();
+        size_t first = peer_cut(s->count, me, threads), last = peer_cut(s->count, me + 1, threads);
+        for (uint32_t shift = 0; shift < 32; shift += 8) {
+            const uint32_t *from = shift & 8 ? s->other : s->y;
+            uint32_t *to = shift & 8 ? s->y : s->other, *mine = part + (size_t)me * 256;
+            uint32_t table[2][256] = {{0}}, place[256], sum = 0;
+            size_t i = first;
+            for (; i + 2 <= last; i += 2) {
+                table[0][from[i] >> shift & 255]++;
+                table[1][from[i + 1] >> shift & 255]++;
+            }
+            for (; i < last; i++) {
+                table[0][from[i] >> shift & 255]++;
+            }
+            for (size_t d = 0; d < 256; d++) {
+                mine[d] = table[0][d] + table[1][d];
+            }
+#pragma omp barrier
+            for (size_t d = 0; d < 256; d++) {
+                for (int t = 0; t < threads; t++) {
+                    place[d] = t == me ? sum : place[d];
+                    sum += part[(size_t)t * 256 + d];
+                }
+            }
+            for (i = first; i < last; i++) {
+                uint32_t key = from[i];
+                to[place[key >> shift & 255]++] = key;
+            }
+#pragma omp barrier
+        }
+    }
+}
+
+static void collect_sort(void *state, const peer_instance *p) {
+    memcpy(p->out[0], ((array *)state)->y, p->out_bytes[0]);
+}
+
+const peer peer_reduce_f32 = {"reduce_f32", prepare, NULL, run_reduce_f32, collect_reduce_f32};
+const peer peer_reduce_u32 = {"reduce_u32", prepare, NULL, run_reduce_u32, collect_reduce_u32};
+const peer peer_scan = {"scan", prepare_two, NULL, run_scan, collect_scan};
+const peer peer_histogram = {"histogram", prepare, NULL, run_histogram, collect_histogram};
+const peer peer_sort = {"sort", prepare_two, reset_sort, run_sort, collect_sort};
