@@ -52,24 +52,23 @@ typedef struct vyre_launch_result {
 } vyre_launch_result;
 
 /* A segment of a module, bound by declaration number of the segment. All is in place but what
- * changes from launch to launch (see vyre/split.h): whoever runs the schedule puts that into the
- * arrays, at the declarations named here. VYRE_NONE: the segment has none. */
+ * changes from launch to launch: scalars, memory that changes places, the tick.
+ * vyre_position_enter puts that into the arrays. */
 typedef struct vyre_segment_binding {
     vyre_memory *memory;
     uint32_t *counts;
     uint64_t *values;
-    vyre_decl grid, next, turn, then; /* memory */
-    vyre_decl tick, expect;           /* params */
 } vyre_segment_binding;
 
 /* One pass over a module by a device that runs the schedule itself. */
 typedef struct vyre_module_launch {
     const vyre_module *module;
-    const vyre_launch *source; /* as if the source were launched in one: grid, limits, and memory
-                                  for collectives */
-    const vyre_segment_binding *segments;
-    vyre_memory shared[2];  /* _grid and _next when the pass begins; zeros, as all carried state */
-    vyre_memory control[2]; /* _turn and _then when the pass begins; 0: no step decides */
+    const vyre_launch *source; /* as if the source were launched in one: grid, limits, memory and
+                                  params, which the schedule reads, too */
+    const vyre_segment_binding *segments; /* threads that launch on their own need copies */
+    vyre_memory places[VYRE_PLACES]; /* what is at each place when the pass begins; zeros, as all
+                                        carried state; 0: the module has no use for it */
+    uint32_t group[3];               /* workgroup scope: which group the pass is for */
     uint64_t *visits; /* zeros, for each step of the module: the backend counts how often it ran */
 } vyre_module_launch;
 

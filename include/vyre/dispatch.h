@@ -96,7 +96,7 @@ typedef struct vyre_dispatch_stats {
     uint64_t launches;         /* that it was the turn of */
     uint64_t skipped_launches; /* launches ahead that it was not the turn of, and steps without a
                                   segment */
-    uint64_t host_waits;
+    uint64_t host_waits;       /* before something could go on; not that for the end of a pass */
     uint64_t bytes_in, bytes_out;
     uint64_t carried_bytes;
     uint64_t segments, sync_points;

@@ -1,46 +1,47 @@
-/* Splitting: a program with barriers as barrier-free segments, a schedule, and the state that is
- * carried between them. Needs no device.
+/* Splitting: a program with barriers as barrier-free segments, a schedule with uniform control of
+ * its own, and the state that is carried between them. Needs no device.
  *
- * Every segment is an ordinary, valid program without grid barriers. Its buffers have the names
- * they have in the source; `in` if it only reads them, else `inout`. Besides them a segment may use
- *   _lane   u32, inout: private values, `_lanes` words for each slot, then a block for each
- *           workgroup with its workgroup memory. If the words in one buffer are limited: the first
- *           slots in _lane, the next in _lane2 and so on, workgroup memory in _group, _group2, ...
- *   _grid   u32, in: values that are the same for the whole grid, then a block for each workgroup
- *           with values that are the same for all its lanes
- *   _next   u32, inout: where such values are written for later segments
- *   _turn   u32, in: one word, which tells how the last decision went
- *   _then   u32, inout: one word, where a segment that decides writes which way the schedule goes
- * and the params _lanes (lanes of the grid), _tick and _expect. _grid and _next are two buffers of
- * one size that change places: within a launch some lanes read before others have written. So are
- * _turn and _then. All start as zeros in each pass.
+ * Scalars. What is the same for the whole grid (loop counters, conditions, sizes) belongs to the
+ * schedule: numbered, typed values that it computes itself. `control` is a program of assignments
+ * to them, of which each step has two ranges: one for when it is entered, one for when its launch
+ * is done. They are made of literals, params, lengths, ids that are the same everywhere, other
+ * scalars, and loads at uniform indices from memory that nobody writes between the grid barriers
+ * around. A scalar that needs no memory is known to the host.
  *
- * If the schedule has a BRANCH, every segment does nothing unless _turn[0] == _expect. So launches
- * may be enqueued before a decision is known, on the path that is guessed: once a decision goes
- * another way, none of those behind it does anything, and what has run is a prefix.
+ * Segments. Every segment is an ordinary, valid program without grid barriers. Its buffers have the
+ * names they have in the source; `in` if it only reads them, else `inout`. Scalars are params with
+ * the names of the source's variables. Besides them a segment may use
+ *   _lane    u32, inout: private values, `_lanes` words for each slot, then a block for each
+ *            workgroup with its workgroup memory. If the words in one buffer are limited: the first
+ *            slots in _lane, the next in _lane2 and so on, workgroup memory in _group, _group2, ...
+ *   _values  u32, in: a block for each workgroup with values that are the same for all its lanes
+ *   _next    u32, inout: where such values are written for later segments
+ *   _made    u32, inout: what lanes compute and the schedule wants to know: `made_words` words
+ * and the params _lanes (lanes of the grid) and _tick. What each declaration of a segment is, is in
+ * `decls`; nothing depends on names. _values and _next are two buffers of one size that change
+ * places: within a launch some lanes read before others have written. So do _made and a spare one:
+ * who is slow may still read what one launch made while the next is at work. All start as zeros in
+ * each pass.
  *
- * The schedule is a list of steps; step 0 is the first:
- *   at = 0, tick = 1, expect = 0
+ * The schedule is a list of steps; step 0 is the first. vyre/schedule.h walks it:
+ *   at = 0, tick = 1, all scalars 0
  *   for ever:
- *       launch the segment of step[at], if it has one, with _tick = tick and _expect = expect
- *       END:    stop
- *       BRANCH, or NEXT that asks:
- *           word = _then[0]; if word / 2 != tick, no lane is alive: stop
- *           expect = word, exchange _turn and _then
- *       NEXT:   at = next
- *       BRANCH: at = word % 2 ? next : otherwise
- *       if the step has a collective, do it
- *       if the step flips: exchange _grid and _next
- *       tick = tick + 1
+ *       give the segment of step[at] its scalars, as they are now
+ *       do the assignments of `enter`, in their order
+ *       launch the segment, if there is one, with _tick = tick; wait for it if something below
+ * reads if the step asks and _made[0] != tick, no lane is alive: stop do the assignments of
+ * `leave`, which load from _made END:    stop NEXT:   at = next BRANCH: at = scalar `decides` ?
+ * next : otherwise if the step has a collective, do it exchange what the step exchanges tick = tick
+ * + 1
  *
  * At workgroup scope the same is done for one workgroup at its own barriers, for devices that run
  * the lanes of a group one after the other. The module then says how one group runs, and its
  * segments have no barriers at all. A segment is launched as a grid of one group; which group of
  * which grid it stands for it learns from the params _group_x, _group_y, _group_z (its number) and
  * _groups_x, _groups_y, _groups_z (how many there are). "The grid" above is the group, _lanes the
- * lanes of the group; no segment asks for its turn. Workgroup memory is a buffer of the same name,
- * zero when the group begins, which stays where it is. A lane that traps counts as ended: who runs
- * the segments notes the trap and goes on. */
+ * lanes of the group; scalars are what is the same for the group. Workgroup memory is a buffer of
+ * the same name, zero when the group begins, which stays where it is. A lane that traps counts as
+ * ended: who runs the segments notes the trap and goes on. */
 #ifndef VYRE_SPLIT_H
 #define VYRE_SPLIT_H
 
@@ -58,10 +59,13 @@ typedef enum vyre_step_kind { VYRE_STEP_NEXT, VYRE_STEP_BRANCH, VYRE_STEP_END } 
 typedef struct vyre_step {
     uint32_t segment; /* or VYRE_NONE: nothing to launch */
     uint8_t kind;     /* vyre_step_kind */
-    bool flips;
-    bool sync; /* a barrier of the source lies behind this step */
-    bool asks; /* NEXT: the segment tells by the control word whether a lane is alive */
+    bool sync;        /* a barrier of the source lies behind this step */
+    bool asks;        /* living lanes write the tick to _made[0]; if none has, the pass is over */
     uint32_t next, otherwise;
+    uint32_t decides;                 /* BRANCH: the scalar, a bool; else VYRE_NONE */
+    vyre_stmt enter_begin, enter_end; /* assignments, statements of `control` */
+    vyre_stmt leave_begin, leave_end;
+    uint32_t exchange_begin, exchange_end; /* of `exchanges` */
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
@@ -80,11 +84,45 @@ typedef struct vyre_split_region {
     uint32_t depth;  /* how many there are from the outermost to this one */
 } vyre_split_region;
 
+/* A value that the schedule computes. Scalar n is variable n of `control`. */
+typedef struct vyre_scalar {
+    const char *name;
+    uint8_t type; /* vyre_type, one that computes */
+    bool host; /* it depends on params, lengths, the grid, constants and other such scalars only */
+    vyre_place place;
+} vyre_scalar;
+
+/* Memories that change places, by what they are to segments. */
+enum { VYRE_PLACE_VALUES, VYRE_PLACE_NEXT, VYRE_PLACE_MADE, VYRE_PLACE_SPARE, VYRE_PLACES };
+
+typedef struct vyre_exchange {
+    uint32_t a, b; /* places */
+} vyre_exchange;
+
+/* What a declaration of a segment is, and which one of them. */
+typedef enum vyre_decl_kind {
+    VYRE_DECL_SOURCE,      /* declaration `ref` of the source: buffer or param */
+    VYRE_DECL_LOCAL,       /* workgroup or private memory of the segment itself */
+    VYRE_DECL_SCALAR,      /* param: scalar `ref`, as it is when the step is entered */
+    VYRE_DECL_OWN,         /* buffer `ref` of `buffers`: what lanes and groups own */
+    VYRE_DECL_PLACE,       /* buffer at place `ref`: VYRE_PLACE_VALUES, ... */
+    VYRE_DECL_LANES,       /* param: lanes of the grid */
+    VYRE_DECL_TICK,        /* param: tells the launches of a pass apart */
+    VYRE_DECL_GROUP_ID,    /* param, workgroup scope: number of the group along axis `ref` */
+    VYRE_DECL_GROUP_COUNT, /* param, workgroup scope: groups along axis `ref` */
+    VYRE_DECL_KINDS
+} vyre_decl_kind;
+
+typedef struct vyre_segment_decl {
+    uint8_t kind; /* vyre_decl_kind */
+    uint32_t ref;
+} vyre_segment_decl;
+
 /* How something that is alive across a barrier gets there. */
 typedef enum vyre_carry_kind {
     VYRE_CARRY_RECOMPUTED, /* pure, and all that it reads is unchanged */
     VYRE_CARRY_LANE,       /* stored by each lane */
-    VYRE_CARRY_GRID,       /* the same for all lanes: stored once */
+    VYRE_CARRY_SCALAR,     /* the same for all lanes: a scalar of the schedule */
     VYRE_CARRY_PRIVATE,    /* private array, stored by each lane */
     VYRE_CARRY_WORKGROUP,  /* workgroup memory, stored once per group */
     VYRE_CARRY_ENDED,      /* which lanes have ended */
@@ -94,8 +132,8 @@ typedef enum vyre_carry_kind {
 typedef struct vyre_carry {
     const char *name;
     vyre_carry_kind kind;
-    uint32_t words; /* per lane, group or grid */
-    uint32_t slot;  /* first word, where it is stored */
+    uint32_t words; /* per lane or group; 0: it is not stored */
+    uint32_t slot;  /* first word, where it is stored; SCALAR: its number */
     vyre_place place;
 } vyre_carry;
 
@@ -143,27 +181,26 @@ typedef enum vyre_split_scope {
 typedef struct vyre_module_view {
     const vyre_program *source; /* what was split: calls inlined, versions of variables apart,
                                    needless barriers removed */
-    vyre_split_scope scope;
     const vyre_program *const *segments;
-    uint32_t segment_count;
+    const vyre_segment_decl *const *decls; /* of each segment: for each of its declarations */
+    /* The declarations of the source, then _made; the scalars, each bound to 0; assignments. */
+    const vyre_program *control;
+    const vyre_scalar *scalars;
+    const vyre_exchange *exchanges;
     const vyre_step *steps;
-    uint32_t step_count;
     const vyre_carry *carries;
-    uint32_t carry_count;
-    uint32_t lane_words;              /* slots of a lane, in all buffers together */
-    uint32_t group_words;             /* workgroup memory of a group, likewise */
     const vyre_carry_buffer *buffers; /* each slot, each word is in one; none: nothing is owned */
-    uint32_t buffer_count;
-    uint32_t grid_words;        /* size of _grid: grid_words + group_value_words * groups */
-    uint32_t group_value_words; /* values of a group */
-    uint32_t control_words; /* size of _turn and of _then: 1 if a step decides or asks, else 0 */
-    uint32_t sync_points;   /* barriers of the source that remain */
     const vyre_removed_barrier *removed; /* in the order of the program */
-    uint32_t removed_count;
-    const vyre_kept_barrier *kept; /* none with keep_barriers */
-    uint32_t kept_count;
-    const vyre_split_region *regions; /* parents first */
-    uint32_t region_count;
+    const vyre_kept_barrier *kept;       /* none with keep_barriers */
+    const vyre_split_region *regions;    /* parents first */
+    uint32_t segment_count, scalar_count, exchange_count, step_count, carry_count, buffer_count,
+        removed_count, kept_count, region_count;
+    uint32_t lane_words;        /* slots of a lane, in all buffers together */
+    uint32_t group_words;       /* workgroup memory of a group, likewise */
+    uint32_t group_value_words; /* values of a group, in _values */
+    uint32_t made_words;        /* size of _made */
+    uint32_t sync_points;       /* barriers of the source that remain */
+    vyre_split_scope scope;
     bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
                      module is right only for grids of one group along y and z */
 } vyre_module_view;

@@ -297,7 +297,6 @@ vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const
                       .trace = pass->trace,
                       .name = vyre_program_get(p->program)->name,
                       .elapsed = &pass->times->wait};
-    pass->stats->host_waits++;
     /* Also after a failure: what was launched before still uses memory that is freed next. */
     vyre_status finished = vyre_call_finish(&call, status == VYRE_OK ? diag : NULL);
     return status != VYRE_OK ? status : finished;

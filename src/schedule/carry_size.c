@@ -35,15 +35,17 @@ static uint64_t own_words(const vyre_carry_need *need, const vyre_carry_buffer *
 }
 
 static uint64_t shared_words(const vyre_carry_need *need) {
-    return sum(need->module->grid_words, 1, need->module->group_value_words, need->groups);
+    return sum(need->module->group_value_words, need->groups, 0, 0);
 }
 
 uint64_t vyre_carry_own_bytes(const vyre_carry_need *need, const vyre_carry_buffer *buffer) {
     return 4 * own_words(need, buffer);
 }
 
-uint64_t vyre_carry_shared_bytes(const vyre_carry_need *need) {
-    return 4 * shared_words(need);
+uint64_t vyre_carry_place_bytes(const vyre_carry_need *need, uint32_t place) {
+    return 4 * (place == VYRE_PLACE_VALUES || place == VYRE_PLACE_NEXT
+                    ? shared_words(need)
+                    : (uint64_t)need->module->made_words);
 }
 
 static bool is_per_group(const vyre_carry *carry) {
@@ -51,8 +53,8 @@ static bool is_per_group(const vyre_carry *carry) {
 }
 
 uint64_t vyre_carry_bytes(const vyre_carry *carry, uint64_t lanes, uint64_t groups) {
-    uint64_t copies = carry->kind == VYRE_CARRY_GRID ? 1 : is_per_group(carry) ? groups : lanes;
-    return 4 * (uint64_t)carry->words * copies; /* words are none where it is computed again */
+    const uint64_t copies = is_per_group(carry) ? groups : lanes;
+    return 4 * (uint64_t)carry->words * copies; /* words are none where it is not stored */
 }
 
 /* Errors */
@@ -61,7 +63,7 @@ static uint64_t total_bytes(const vyre_carry_need *need) {
     const vyre_module_view *m = need->module;
     uint64_t carried = sum(4, sum(m->lane_words, need->lanes, m->group_words, need->groups), 8,
                            shared_words(need));
-    return sum(1, carried, 8, m->control_words);
+    return sum(1, carried, 8, m->made_words);
 }
 
 /* The next largest after `last`, in the order of bytes, then of the list; NULL: there is none. */
@@ -86,15 +88,11 @@ static void name_largest(const vyre_carry_need *need, char *text, size_t size) {
     const vyre_carry *carry = NULL;
     text[0] = '\0';
     for (int i = 0; i < NAMED && (carry = next_largest(need, carry)) != NULL; i++) {
-        bool by_grid = carry->kind == VYRE_CARRY_GRID, by_group = is_per_group(carry);
-        char owners[48] = "the grid";
-        if (!by_grid) {
-            (void)snprintf(owners, sizeof owners, "each of %llu %s",
-                           (ull)(by_group ? need->groups : need->lanes),
-                           by_group ? "groups" : "lanes");
-        }
-        int length = snprintf(text + used, size - used, "%s%.40s %llu bytes for %s", i ? ", " : "",
-                              carry->name, 4 * (ull)carry->words, owners);
+        const bool by_group = is_per_group(carry);
+        int length =
+            snprintf(text + used, size - used, "%s%.40s %llu bytes for each of %llu %s",
+                     i ? ", " : "", carry->name, 4 * (ull)carry->words,
+                     (ull)(by_group ? need->groups : need->lanes), by_group ? "groups" : "lanes");
         used += length > 0 && (size_t)length < size - used ? (size_t)length : 0;
     }
 }
@@ -131,8 +129,8 @@ static vyre_status check_sizes(const vyre_carry_need *need, vyre_diag *diag) {
     }
     if (shared_words(need) > most_words(need)) {
         (void)snprintf(why, sizeof why,
-                       ", where one buffer has no room for %u words and %u of each of %llu groups",
-                       m->grid_words, m->group_value_words, (ull)need->groups);
+                       ", where one buffer has no room for %u words of each of %llu groups",
+                       m->group_value_words, (ull)need->groups);
         return fail(need, VYRE_LIMIT, why, diag);
     }
     if (need->info->memory_bytes &&

@@ -18,7 +18,7 @@ vyre_status vyre_carry_check(const vyre_carry_need *need, vyre_split_options *ho
 
 /* Only where vyre_carry_check said that they fit. */
 uint64_t vyre_carry_own_bytes(const vyre_carry_need *need, const vyre_carry_buffer *buffer);
-uint64_t vyre_carry_shared_bytes(const vyre_carry_need *need); /* of _grid; _next has as many */
+uint64_t vyre_carry_place_bytes(const vyre_carry_need *need, uint32_t place); /* VYRE_PLACE_... */
 
 /* Of all copies of what one carry stands for. */
 uint64_t vyre_carry_bytes(const vyre_carry *carry, uint64_t lanes, uint64_t groups);

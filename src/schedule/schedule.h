@@ -3,21 +3,11 @@
 #define VYRE_SRC_SCHEDULE_SCHEDULE_H
 
 #include "device/device.h"
-#include "vyre/split.h"
-
-/* The two places of what lanes share, and those of decisions, which change roles. */
-enum {
-    VYRE_SCHEDULE_GRID,
-    VYRE_SCHEDULE_NEXT,
-    VYRE_SCHEDULE_TURN,
-    VYRE_SCHEDULE_THEN,
-    VYRE_SCHEDULE_CARRIES
-};
+#include "vyre/schedule.h"
 
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel; /* NULL: the device has taken the module */
     uint32_t decl_count;
-    uint32_t *origin; /* per declaration of the segment */
 };
 
 typedef struct vyre_schedule {
@@ -28,12 +18,12 @@ typedef struct vyre_schedule {
     vyre_module *module;
     vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
     struct vyre_compiled_segment *segments;
-    vyre_segment_binding *bindings; /* of each segment */
-    bool *went_away;                /* per step: a branch last went to `otherwise` in this pass */
-    uint64_t *visits;               /* per step, in this pass; where the device counts them */
-    struct vyre_own_memory *own;    /* what lanes and groups own: per buffer of the module */
-    vyre_memory carry[VYRE_SCHEDULE_CARRIES]; /* carried state; kept for the next pass */
-    uint64_t carry_bytes[VYRE_SCHEDULE_CARRIES];
+    vyre_segment_binding *bindings;  /* of each segment */
+    uint64_t *visits;                /* per step, in this pass; where the device counts them */
+    uint64_t *words;                 /* of the position of a pass */
+    struct vyre_own_memory *own;     /* what lanes and groups own: per buffer of the module */
+    vyre_memory places[VYRE_PLACES]; /* what changes places; kept for the next pass */
+    uint64_t place_bytes[VYRE_PLACES];
     bool is_used; /* the carried state is not zero */
 } vyre_schedule;
 

@@ -17,7 +17,7 @@ static const struct {
 } kinds[] = {
     [VYRE_CARRY_RECOMPUTED] = {"recomputed", "recomputed", VYRE_OWNER_LANE},
     [VYRE_CARRY_LANE] = {"lane", "stored by each lane", VYRE_OWNER_LANE},
-    [VYRE_CARRY_GRID] = {"grid", "stored once for the grid", VYRE_OWNER_GRID},
+    [VYRE_CARRY_SCALAR] = {"scalar", "a scalar of the schedule", VYRE_OWNER_LANE},
     [VYRE_CARRY_PRIVATE] = {"private", "array, stored by each lane", VYRE_OWNER_LANE},
     [VYRE_CARRY_WORKGROUP] = {"workgroup", "memory, stored for each group", VYRE_OWNER_GROUP},
     [VYRE_CARRY_GROUP] = {"group", "stored once for each group", VYRE_OWNER_GROUP},
@@ -34,10 +34,10 @@ vyre_carry_owner vyre_carry_owner_of(vyre_carry_kind kind) {
     return kinds[kind].owner;
 }
 
-void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[3]) {
+void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[VYRE_OWNERS]) {
     const uint32_t *live;
     uint32_t count = vyre_module_live(module, step, &live);
-    out_bytes[0] = out_bytes[1] = out_bytes[2] = 0;
+    out_bytes[VYRE_OWNER_LANE] = out_bytes[VYRE_OWNER_GROUP] = 0;
     for (uint32_t i = 0; i < count; i++) {
         const vyre_carry *carry = &module->view.carries[live[i]];
         out_bytes[vyre_carry_owner_of(carry->kind)] += UINT64_C(4) * carry->words;
@@ -99,23 +99,14 @@ void vyre_explain_line(vyre_text *text, vyre_place place) {
     }
 }
 
-static bool is_added(const vyre_module *module, const char *name) {
-    const vyre_module_names *names = &module->names;
-    bool owned = false;
-    for (uint32_t i = 0; i < module->view.buffer_count && !owned; i++) {
-        owned = strcmp(name, module->view.buffers[i].name) == 0;
-    }
-    return owned || strcmp(name, names->grid) == 0 || strcmp(name, names->next) == 0 ||
-           strcmp(name, names->turn) == 0 || strcmp(name, names->then) == 0;
-}
-
 uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32_t segment,
                               bool written) {
     const vyre_program_view *p = vyre_program_get(module->segments[segment]);
     uint32_t count = 0;
     for (uint32_t d = 0; d < p->decl_count; d++) {
         const vyre_decl_node *n = &p->decls[d];
-        if (n->role != (written ? VYRE_INOUT : VYRE_IN) || is_added(module, n->name)) {
+        if (n->role != (written ? VYRE_INOUT : VYRE_IN) ||
+            module->decls[segment][d].kind != VYRE_DECL_SOURCE) {
             continue;
         }
         vyre_text_printf(text, "%s%s", count++ ? ", " : "", n->name);
@@ -123,8 +114,13 @@ uint32_t vyre_explain_buffers(vyre_text *text, const vyre_module *module, uint32
     return count;
 }
 
-/* Whatever splitting adds has the place of the `program` line, except the last statement of a
- * segment that decides; regions that it reopens are around all. */
+/* Whatever splitting adds has the place of the `program` line, except a condition that lanes hand
+ * to the schedule; regions that it reopens are around all. */
+static bool stores_made(const vyre_module *module, uint32_t segment, const vyre_stmt_node *n) {
+    const vyre_segment_decl *decl = n->decl == VYRE_NONE ? NULL : &module->decls[segment][n->decl];
+    return decl && decl->kind == VYRE_DECL_PLACE && decl->ref == VYRE_PLACE_MADE;
+}
+
 uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stmt *out_begin) {
     const vyre_program *program = module->segments[segment];
     const vyre_program_view *p = vyre_program_get(program);
@@ -135,8 +131,9 @@ uint32_t vyre_explain_core(const vyre_module *module, uint32_t segment, vyre_stm
         s++;
         end--;
     }
-    vyre_decl last = end > s ? p->stmts[end - 1].decl : VYRE_NONE;
-    end -= last != VYRE_NONE && strcmp(p->decls[last].name, module->names.then) == 0;
+    while (end > s && stores_made(module, segment, &p->stmts[end - 1])) {
+        end--;
+    }
     while (s < end && vyre_program_stmt_place(program, s).line == added) {
         s++;
     }
@@ -165,11 +162,27 @@ static const char *segment_name(const vyre_module_view *v, const vyre_step *step
                                       : vyre_program_get(v->segments[step->segment])->name;
 }
 
+void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_stmt begin,
+                              vyre_stmt end, const char *before, const char *behind) {
+    const vyre_program_view *p = vyre_program_get(module->control);
+    for (vyre_stmt s = begin; s < end; s++) {
+        const char *name = p->vars[p->stmts[s].var].name;
+        if (strcmp(name, module->names.condition) != 0) { /* told where it decides */
+            vyre_text_printf(text, "%s%s = ", before, name);
+            vyre_print_expr(module->control, p->stmts[s].arg[0], vyre_explain_write, text);
+            vyre_text_puts(text, behind);
+        }
+    }
+}
+
 static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
     const vyre_step *step = &v->steps[number];
     vyre_text_printf(text, "\nstep %-4" PRIu32 " %s\n", number, segment_name(v, step));
     in_regions(text, v, step);
+    vyre_explain_assignments(text, module, step->enter_begin, step->enter_end, "    ", "\n");
+    vyre_text_puts(text, step->asks ? "    end if no lane is alive\n" : "");
+    vyre_explain_assignments(text, module, step->leave_begin, step->leave_end, "    then ", "\n");
     if (step->sync) {
         vyre_text_printf(text, "    %s, ", vyre_explain_barrier(module, step));
         vyre_explain_line(text, step->place);
@@ -205,19 +218,17 @@ void vyre_explain_text(vyre_text *text, const vyre_module *module) {
 
 enum { NAME_COLUMN = 20, WHERE_COLUMN = 30 };
 
-static void bytes(vyre_text *text, const vyre_module_view *v, const uint64_t by_owner[3]) {
+static void bytes(vyre_text *text, const vyre_module_view *v,
+                  const uint64_t by_owner[VYRE_OWNERS]) {
     vyre_text_printf(text, "%" PRIu64 " bytes per lane", by_owner[VYRE_OWNER_LANE]);
     if (v->scope == VYRE_SPLIT_SCOPE_GRID) {
         vyre_text_printf(text, ", %" PRIu64 " per group", by_owner[VYRE_OWNER_GROUP]);
     }
-    vyre_text_printf(text, ", %" PRIu64 " for the %s", by_owner[VYRE_OWNER_GRID],
-                     vyre_explain_scope(v));
 }
 
-static void carried(vyre_text *text, const vyre_module_view *v, const vyre_carry *carry) {
-    bool of_group = carry->kind == VYRE_CARRY_GRID && v->scope != VYRE_SPLIT_SCOPE_GRID;
+static void carried(vyre_text *text, const vyre_carry *carry) {
     vyre_text_printf(text, "    %-*s %-*s", NAME_COLUMN, carry->name, WHERE_COLUMN,
-                     vyre_carry_kind_where(of_group ? VYRE_CARRY_GROUP : carry->kind));
+                     vyre_carry_kind_where(carry->kind));
     if (carry->words) {
         vyre_text_printf(text, " %6" PRIu64 " bytes, word %" PRIu32, UINT64_C(4) * carry->words,
                          carry->slot);
@@ -284,9 +295,9 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        carried(text, v, &v->carries[live[i]]);
+        carried(text, &v->carries[live[i]]);
     }
-    uint64_t by_owner[3];
+    uint64_t by_owner[VYRE_OWNERS];
     vyre_explain_bytes(module, number, by_owner);
     vyre_text_puts(text, "    in total ");
     bytes(text, v, by_owner);
@@ -319,7 +330,7 @@ static void idle_steps(vyre_text *text, const vyre_module_view *v) {
             vyre_text_printf(
                 text, "\nstep %" PRIu32 " launches nothing: it writes no buffer%s\n", i,
                 step->kind == VYRE_STEP_END ? ", and no value is needed behind it"
-                                            : ", and no value that must be stored changes in it");
+                                            : ", and no value that lanes store changes in it");
         }
     }
 }
@@ -340,6 +351,17 @@ static void users(vyre_text *text, const vyre_module_view *v, const char *buffer
     }
 }
 
+/* Whether a scalar is loaded from the declaration of the source. */
+static bool is_read_by_control(const vyre_module_view *v, vyre_decl decl) {
+    const vyre_program_view *p = vyre_program_get(v->control);
+    for (vyre_expr e = 0; e < p->expr_count; e++) {
+        if (p->exprs[e].op == VYRE_EXPR_LOAD && p->exprs[e].ref == decl) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void residents(vyre_text *text, const vyre_module_view *v) {
     const vyre_program_view *p = vyre_program_get(v->source);
     bool heading = false;
@@ -355,6 +377,10 @@ static void residents(vyre_text *text, const vyre_module_view *v) {
         bool any = false;
         users(text, v, n->name, VYRE_INOUT, "written by ", &any);
         users(text, v, n->name, VYRE_IN, "read by ", &any);
+        if (is_read_by_control(v, d)) {
+            vyre_text_puts(text, any ? "; read by the schedule" : "read by the schedule");
+            any = true;
+        }
         vyre_text_puts(text, any ? "\n" : "not used\n");
     }
 }
@@ -373,13 +399,15 @@ static void buffers(vyre_text *text, const vyre_module_view *v) {
 
 void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     const vyre_module_view *v = &module->view;
-    uint64_t reserved[3];
+    uint64_t reserved[VYRE_OWNERS];
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
     reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
-    reserved[VYRE_OWNER_GRID] = UINT64_C(8) * v->grid_words + UINT64_C(8) * v->control_words;
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);
+    if (v->made_words) {
+        vyre_text_printf(text, ", %" PRIu64 " for the schedule", UINT64_C(8) * v->made_words);
+    }
     vyre_text_puts(text, "\n");
     buffers(text, v);
     for (uint32_t i = 0; i < v->step_count; i++) {

@@ -14,20 +14,19 @@ void vyre_explain_svg(vyre_text *text, const vyre_module *module);
 
 /* What the renderers say alike. */
 
-/* "lane", "grid", ...: a word for programs; "once for the grid", ...: for people. */
+/* "lane", "group", ...: a word for programs; "stored by each lane", ...: for people. */
 const char *vyre_carry_kind_name(vyre_carry_kind kind);
 const char *vyre_carry_kind_where(vyre_carry_kind kind);
 /* Whose barriers the module is cut at: "grid" or "workgroup". */
 const char *vyre_explain_scope(const vyre_module_view *view);
 /* Whom a carry's words are for. */
-typedef enum vyre_carry_owner {
-    VYRE_OWNER_LANE,
-    VYRE_OWNER_GROUP,
-    VYRE_OWNER_GRID
-} vyre_carry_owner;
+typedef enum vyre_carry_owner { VYRE_OWNER_LANE, VYRE_OWNER_GROUP, VYRE_OWNERS } vyre_carry_owner;
 vyre_carry_owner vyre_carry_owner_of(vyre_carry_kind kind);
 /* Bytes alive behind a step, by owner. */
-void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[3]);
+void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[VYRE_OWNERS]);
+/* Statements of the control program, each between the two texts: "level = level + 1". */
+void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_stmt begin,
+                              vyre_stmt end, const char *before, const char *behind);
 
 /* The condition of a BRANCH step: "size != 0", "another trip of i". */
 void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vyre_step *step);

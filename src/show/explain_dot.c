@@ -19,16 +19,10 @@ static void quoted(vyre_text *text, const char *bytes, size_t length) {
     }
 }
 
-/* The first lines of the segment's own statements. */
-static void code(vyre_text *text, const vyre_module *module, uint32_t segment) {
-    vyre_text buffer;
-    vyre_text_init(&buffer, &text->allocator);
-    vyre_stmt begin;
-    uint32_t count = vyre_explain_core(module, segment, &begin);
-    vyre_print_stmts(module->segments[segment], begin, begin + count, vyre_explain_write, &buffer);
-    text->failed |= buffer.failed;
+static void first_lines(vyre_text *text, const vyre_text *buffer) {
     uint32_t lines = 0;
-    for (const char *at = vyre_text_string(&buffer); *at && !buffer.failed; lines++) {
+    text->failed |= buffer->failed;
+    for (const char *at = vyre_text_string(buffer); *at && !buffer->failed; lines++) {
         size_t length = strcspn(at, "\n");
         if (lines < LINES) {
             quoted(text, at, length < COLUMNS ? length : COLUMNS);
@@ -39,6 +33,26 @@ static void code(vyre_text *text, const vyre_module *module, uint32_t segment) {
     if (lines > LINES) {
         vyre_text_printf(text, "(%" PRIu32 " more)\\l", lines - LINES);
     }
+}
+
+/* What the schedule computes in the step. */
+static void assignments(vyre_text *text, const vyre_module *module, const vyre_step *step) {
+    vyre_text buffer;
+    vyre_text_init(&buffer, &text->allocator);
+    vyre_explain_assignments(&buffer, module, step->enter_begin, step->enter_end, "", "\n");
+    vyre_explain_assignments(&buffer, module, step->leave_begin, step->leave_end, "then ", "\n");
+    first_lines(text, &buffer);
+    vyre_text_finish(&buffer);
+}
+
+/* The segment's own statements. */
+static void code(vyre_text *text, const vyre_module *module, uint32_t segment) {
+    vyre_text buffer;
+    vyre_text_init(&buffer, &text->allocator);
+    vyre_stmt begin;
+    uint32_t count = vyre_explain_core(module, segment, &begin);
+    vyre_print_stmts(module->segments[segment], begin, begin + count, vyre_explain_write, &buffer);
+    first_lines(text, &buffer);
     vyre_text_finish(&buffer);
 }
 
@@ -46,12 +60,14 @@ static void box(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_step *step = &module->view.steps[number];
     vyre_text_printf(text, "  s%" PRIu32 " [label=\"step %" PRIu32 ": ", number, number);
     if (step->segment == VYRE_NONE) {
-        vyre_text_printf(text, "%s\\l\", style=dashed];\n",
-                         step->kind == VYRE_STEP_END ? "end" : "nothing to launch");
+        vyre_text_printf(text, "%s\\l", step->kind == VYRE_STEP_END ? "end" : "nothing to launch");
+        assignments(text, module, step);
+        vyre_text_puts(text, "\", style=dashed];\n");
         return;
     }
     const vyre_program_view *p = vyre_program_get(module->segments[step->segment]);
     vyre_text_printf(text, "%s, %" PRIu64 " statements\\l", p->name, p->stats.statements);
+    assignments(text, module, step);
     code(text, module, step->segment);
     vyre_text_puts(text, "\"];\n");
 }

@@ -1,5 +1,6 @@
 /* Modules for programs: everything that include/vyre/split.h shows, as one JSON object. */
 #include "base/json.h"
+#include "ir/print.h"
 #include "show/explain.h"
 #include "split/module.h"
 
@@ -72,6 +73,60 @@ static void put_removed(vyre_json_writer *w, const vyre_module_view *v,
     vyre_json_end_object(w);
 }
 
+/* Each as an object: which scalar gets the value of which expression. */
+static void put_assignments(vyre_json_writer *w, const vyre_module *module, const char *key,
+                            vyre_stmt begin, vyre_stmt end, vyre_text *buffer) {
+    const vyre_program_view *p = vyre_program_get(module->control);
+    vyre_json_key(w, key);
+    vyre_json_begin_array(w);
+    for (vyre_stmt s = begin; s < end; s++) {
+        vyre_json_begin_object(w);
+        number(w, "scalar", p->stmts[s].var);
+        vyre_print_expr(module->control, p->stmts[s].arg[0], vyre_explain_write, fresh(w, buffer));
+        string(w, "value", vyre_text_string(buffer));
+        vyre_json_end_object(w);
+    }
+    vyre_json_end_array(w);
+}
+
+static const char *const places[VYRE_PLACES] = {"values", "next", "made", "spare"};
+
+static void put_exchanges(vyre_json_writer *w, const vyre_module_view *v, const vyre_step *step) {
+    vyre_json_key(w, "exchanges");
+    vyre_json_begin_array(w);
+    for (uint32_t i = step->exchange_begin; i < step->exchange_end; i++) {
+        vyre_json_begin_array(w);
+        vyre_json_put_string(w, places[v->exchanges[i].a]);
+        vyre_json_put_string(w, places[v->exchanges[i].b]);
+        vyre_json_end_array(w);
+    }
+    vyre_json_end_array(w);
+}
+
+static void put_scalar(vyre_json_writer *w, const vyre_scalar *scalar) {
+    vyre_json_begin_object(w);
+    string(w, "name", scalar->name);
+    string(w, "type", vyre_type_name((vyre_type)scalar->type));
+    flag(w, "host", scalar->host);
+    number(w, "line", scalar->place.line);
+    number(w, "col", scalar->place.col);
+    vyre_json_end_object(w);
+}
+
+/* What a declaration of a segment is: {"kind": "scalar", "ref": 3}. */
+static void put_decl(vyre_json_writer *w, const vyre_segment_decl *decl) {
+    static const char *const kinds[VYRE_DECL_KINDS] = {
+        "source", "local", "scalar", "own", "place", "lanes", "tick", "group_id", "group_count"};
+    vyre_json_begin_object(w);
+    string(w, "kind", kinds[decl->kind]);
+    if (decl->kind == VYRE_DECL_PLACE) {
+        string(w, "ref", places[decl->ref]);
+    } else {
+        number(w, "ref", decl->ref);
+    }
+    vyre_json_end_object(w);
+}
+
 static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at,
                      vyre_text *buffer) {
     static const char *const names[] = {"next", "branch", "end"};
@@ -82,8 +137,11 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
     index_or_null(w, "next", step->next);
     index_or_null(w, "otherwise", step->otherwise);
     flag(w, "sync", step->sync);
-    flag(w, "flips", step->flips);
     flag(w, "asks", step->asks);
+    index_or_null(w, "decides", step->decides);
+    put_assignments(w, module, "enter", step->enter_begin, step->enter_end, buffer);
+    put_assignments(w, module, "leave", step->leave_begin, step->leave_end, buffer);
+    put_exchanges(w, &module->view, step);
     const char *regions[VYRE_LIMIT_NESTING];
     uint32_t region_count = vyre_explain_regions(&module->view, step, regions);
     vyre_json_key(w, "regions");
@@ -114,11 +172,10 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
         number(w, "col", place.col);
         vyre_json_end_object(w);
     }
-    uint64_t bytes[3];
+    uint64_t bytes[VYRE_OWNERS];
     vyre_explain_bytes(module, at, bytes);
     number(w, "bytes_per_lane", bytes[VYRE_OWNER_LANE]);
     number(w, "bytes_per_group", bytes[VYRE_OWNER_GROUP]);
-    number(w, "bytes_per_grid", bytes[VYRE_OWNER_GRID]);
     const uint32_t *live;
     uint32_t count = vyre_module_live(module, at, &live);
     vyre_json_key(w, "carries");
@@ -151,13 +208,20 @@ static void put_buffer(vyre_json_writer *w, const vyre_carry_buffer *buffer) {
     vyre_json_end_object(w);
 }
 
-static void put_segment(vyre_json_writer *w, const vyre_program *segment, vyre_text *buffer) {
+static void put_segment(vyre_json_writer *w, const vyre_program *segment,
+                        const vyre_segment_decl *decls, vyre_text *buffer) {
     const vyre_program_view *p = vyre_program_get(segment);
     vyre_json_begin_object(w);
     string(w, "name", p->name);
     number(w, "statements", p->stats.statements);
     (void)vyre_program_print(segment, vyre_explain_write, fresh(w, buffer));
     string(w, "text", vyre_text_string(buffer));
+    vyre_json_key(w, "decls");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < p->decl_count; i++) {
+        put_decl(w, &decls[i]);
+    }
+    vyre_json_end_array(w);
     vyre_json_end_object(w);
 }
 
@@ -168,16 +232,21 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_text_init(&buffer, &text->allocator);
     vyre_json_writer_init(w, text);
     vyre_json_begin_object(w);
-    number(w, "schema", 1);
+    number(w, "schema", 2);
     string(w, "program", vyre_program_get(v->source)->name);
     string(w, "scope", vyre_explain_scope(v));
     number(w, "sync_points", v->sync_points);
     flag(w, "along_x", v->along_x);
     number(w, "lane_words", v->lane_words);
     number(w, "group_words", v->group_words);
-    number(w, "grid_words", v->grid_words);
     number(w, "group_value_words", v->group_value_words);
-    number(w, "control_words", v->control_words);
+    number(w, "made_words", v->made_words);
+    vyre_json_key(w, "scalars");
+    vyre_json_begin_array(w);
+    for (uint32_t i = 0; i < v->scalar_count; i++) {
+        put_scalar(w, &v->scalars[i]);
+    }
+    vyre_json_end_array(w);
     vyre_json_key(w, "steps");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->step_count; i++) {
@@ -205,7 +274,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_key(w, "segments");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->segment_count; i++) {
-        put_segment(w, v->segments[i], &buffer);
+        put_segment(w, v->segments[i], v->decls[i], &buffer);
     }
     vyre_json_end_array(w);
     vyre_json_end_object(w);

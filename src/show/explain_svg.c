@@ -112,11 +112,20 @@ static void print_core(canvas *c, uint32_t segment) {
                      fresh(c));
 }
 
+/* What the schedule computes in the step, in the buffer; lines of it that are shown. */
+static uint32_t print_assignments(canvas *c, const vyre_step *step) {
+    vyre_text *text = fresh(c);
+    vyre_explain_assignments(text, c->module, step->enter_begin, step->enter_end, "", "\n");
+    vyre_explain_assignments(text, c->module, step->leave_begin, step->leave_end, "then ", "\n");
+    uint32_t lines = count_lines(vyre_text_string(text));
+    return lines > CODE_LINES ? CODE_LINES + 1 : lines;
+}
+
 static double box_height(canvas *c, const vyre_step *step) {
+    uint32_t lines = 1 + print_assignments(c, step);
     if (step->segment == VYRE_NONE) {
-        return LINE + PAD;
+        return lines * LINE + PAD;
     }
-    uint32_t lines = 1;
     lines += vyre_explain_buffers(fresh(c), c->module, step->segment, false) > 0;
     lines += vyre_explain_buffers(fresh(c), c->module, step->segment, true) > 0;
     print_core(c, step->segment);
@@ -258,14 +267,9 @@ static double draw_buffers(canvas *c, uint32_t segment, bool written, double y) 
     return y + LINE;
 }
 
-static void draw_code(canvas *c, uint32_t segment, double y) {
-    print_core(c, segment);
+/* The first lines of the buffer; where the next line is. */
+static double draw_lines(canvas *c, double y) {
     uint32_t line = 0, lines = count_lines(vyre_text_string(&c->buffer));
-    if (lines > 0) {
-        vyre_text_printf(c->text, "<path class=\"rule\" d=\"M%.0f %.0fh%d\"/>\n", c->left, y - 8,
-                         WIDTH);
-        y += PAD;
-    }
     for (const char *at = vyre_text_string(&c->buffer); *at && line < CODE_LINES; line++) {
         size_t length = strcspn(at, "\n");
         put(c, c->left + PAD, y, "code", at, length, COLUMNS);
@@ -275,6 +279,17 @@ static void draw_code(canvas *c, uint32_t segment, double y) {
     if (lines > CODE_LINES) {
         vyre_text_printf(fresh(c), "(%" PRIu32 " more)", lines - CODE_LINES);
         put_buffer(c, c->left + PAD, y, "note", COLUMNS);
+        y += LINE;
+    }
+    return y;
+}
+
+static void draw_code(canvas *c, uint32_t segment, double y) {
+    print_core(c, segment);
+    if (c->buffer.length > 0) {
+        vyre_text_printf(c->text, "<path class=\"rule\" d=\"M%.0f %.0fh%d\"/>\n", c->left, y - 8,
+                         WIDTH);
+        (void)draw_lines(c, y + PAD);
     }
 }
 
@@ -290,13 +305,15 @@ static void draw_box(canvas *c, uint32_t number) {
                              : step->kind == VYRE_STEP_END ? "end"
                                                            : "nothing to launch");
     put_buffer(c, c->left + PAD + 10 * LETTER, y, idle ? "note" : "step", COLUMNS - 30);
+    (void)print_assignments(c, step);
+    const double behind = draw_lines(c, y + LINE);
     if (idle) {
         return;
     }
     uint64_t statements = vyre_program_get(c->module->segments[step->segment])->stats.statements;
     vyre_text_printf(fresh(c), "%" PRIu64 " statements", statements);
     put_buffer(c, c->left + WIDTH - PAD, y, "note right", 20);
-    y = draw_buffers(c, step->segment, false, y + LINE);
+    y = draw_buffers(c, step->segment, false, behind);
     y = draw_buffers(c, step->segment, true, y);
     draw_code(c, step->segment, y);
 }
@@ -311,11 +328,11 @@ static void draw_bar(canvas *c, uint32_t number) {
     vyre_text_printf(fresh(c), "%s, ", vyre_explain_barrier(c->module, step));
     vyre_explain_line(&c->buffer, step->place);
     put_buffer(c, c->left + PAD, u->bar + LINE, "sync", COLUMNS);
-    uint64_t bytes[3];
-    static const char *const owners[] = {"lane", "group", "grid"};
+    uint64_t bytes[VYRE_OWNERS];
+    static const char *const owners[VYRE_OWNERS] = {"lane", "group"};
     vyre_explain_bytes(c->module, number, bytes);
     (void)fresh(c);
-    for (int owner = 0; owner < 3; owner++) {
+    for (int owner = 0; owner < VYRE_OWNERS; owner++) {
         if (bytes[owner]) {
             vyre_text_printf(&c->buffer, "%s%" PRIu64 " B/%s", c->buffer.length ? ", " : "",
                              bytes[owner], owners[owner]);

@@ -5,9 +5,10 @@
  * be computed again instead of being stored. Such a variable and its operands come from one pass
  * through their scope, so that the operands, where they are stored, still have the values they had.
  * Which to store and which to compute again is a minimum cut (cut.h), by bytes, operations and loop
- * depth. Of what is stored, values that are the same for the whole grid or for a workgroup are
- * stored once for it, others by each lane. Two values that are never alive together share a slot.
- */
+ * depth. Values that are the same for the whole scope are scalars of the schedule (scalars.h):
+ * lanes get them as params, and hand back those that they make. Of what is stored, values that are
+ * the same for a workgroup are stored once for it, others by each lane. Two values that are never
+ * alive together share a slot. */
 #include "split/carry.h"
 
 #include <string.h>
@@ -18,13 +19,16 @@
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "split/cut.h"
+#include "split/ends.h"
+#include "split/needs.h"
 #include "split/overwrite.h"
 #include "split/proof.h"
 #include "split/slots.h"
 
-/* Costs in operations: of storing a word at a barrier and loading it behind, of a load from an `in`
- * buffer, of a slow operator. A block in a loop counts for several. */
-enum { STORED_WORD = 12, LOADED = 6, LONG = 8, PER_LOOP = 4, MOST_LOOPS = 4 };
+/* Costs in operations: of storing a word at a barrier and loading it behind, of a word that the
+ * schedule computes without memory, of a load from an `in` buffer, of a slow operator. A block in a
+ * loop counts for several. */
+enum { STORED_WORD = 12, KNOWN_WORD = 4, LOADED = 6, LONG = 8, PER_LOOP = 4, MOST_LOOPS = 4 };
 
 /* While posing the problem: alive, or wanted, if all is computed again that can be. */
 enum { MIGHT_LIVE = 256, MIGHT_WANT = 512 };
@@ -37,9 +41,9 @@ typedef struct analyst {
     vyre_presences found;
     uint32_t *definitions; /* per entity */
     vyre_expr *definition; /* per entity: the last one seen; VYRE_NONE if it is no expression */
-    uint8_t *shape;        /* per entity: vyre_shape_kind over all definitions, up to VARYING */
     const vyre_shapes *shapes;
-    vyre_shape *scratch; /* shapes of one statement's expressions */
+    vyre_scalars *scalars; /* of the plan */
+    vyre_needs needs;
     vyre_overwrites overwrites;
     VYRE_VEC(vyre_stmt) open; /* constructs around the statement at hand, in its range */
     vyre_stmt at;             /* that statement, or VYRE_NONE */
@@ -55,6 +59,26 @@ static void use(analyst *an, uint32_t block, uint32_t entity) {
 static void set(analyst *an, uint32_t block, uint32_t entity, bool always) {
     uint32_t kills = VYRE_MUTANT(carry_kill_always, always, true) ? VYRE_KILLS : 0;
     (void)vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES | VYRE_MODIFIES | kills);
+}
+
+/* The schedule sets it; no lane does. */
+static void set_by_control(analyst *an, uint32_t block, uint32_t entity) {
+    (void)vyre_presence_add(&an->found, entity, block, VYRE_KILLS);
+}
+
+/* The schedule computes `user` (VYRE_NONE: the condition) from the value. */
+static void need(analyst *an, uint32_t block, uint32_t user, uint32_t operand) {
+    uint32_t before = vyre_presence_add(&an->found, operand, block, 0);
+    bool at_start = !(before & VYRE_KILLS);
+    vyre_needs_add(&an->needs, user, operand, block, at_start);
+}
+
+static void need_exprs(analyst *an, uint32_t block, uint32_t user, vyre_expr first, vyre_expr end) {
+    for (vyre_expr e = first; e < end; e++) {
+        if (an->p->exprs[e].op == VYRE_EXPR_VAR) {
+            need(an, block, user, an->p->exprs[e].ref);
+        }
+    }
 }
 
 /* Memory that a launch does not leave behind. */
@@ -85,26 +109,9 @@ static void use_exprs(analyst *an, uint32_t block, vyre_expr first, vyre_expr en
     }
 }
 
-static void define(analyst *an, uint32_t entity, vyre_expr value, vyre_shape_kind shape) {
+static void define(analyst *an, uint32_t entity, vyre_expr value) {
     an->definitions[entity]++;
     an->definition[entity] = value;
-    an->shape[entity] = shape > an->shape[entity] ? (uint8_t)shape : an->shape[entity];
-}
-
-/* Over which lanes the value that the statement gives its variable is the same. */
-static vyre_shape_kind shape_of_value(analyst *an, vyre_stmt s) {
-    const vyre_stmt_node *n = &an->p->stmts[s];
-    uint32_t step = s - an->p->entry;
-    if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN) {
-        return VYRE_SHAPE_VARYING;
-    }
-    vyre_shapes_exprs(an->shapes, step, an->scratch);
-    vyre_shape value = an->scratch[n->arg[0] - n->first_expr];
-    vyre_shape control = vyre_shapes_control(an->shapes, step);
-    uint8_t kind = value.kind > control.kind ? value.kind : control.kind;
-    return kind <= VYRE_SHAPE_GRID    ? VYRE_SHAPE_GRID
-           : kind == VYRE_SHAPE_GROUP ? VYRE_SHAPE_GROUP
-                                      : VYRE_SHAPE_VARYING;
 }
 
 static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads, bool writes) {
@@ -121,11 +128,22 @@ static void touch_memory(analyst *an, uint32_t block, vyre_decl decl, bool reads
 
 static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) {
     const vyre_stmt_node *n = &an->p->stmts[s];
-    use_exprs(an, block, n->first_expr, n->end_expr);
+    uint32_t bits = vyre_scalars_bits(an->scalars, VYRE_ITEM_RANGE, s);
+    if (bits & VYRE_BY_CONTROL) {
+        need_exprs(an, block, n->var, n->first_expr, n->end_expr);
+    }
     if (n->var != VYRE_NONE) {
         bool is_value = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN;
-        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE, shape_of_value(an, s));
-        set(an, block, n->var, depth == 0 || n->op != VYRE_STMT_ASSIGN);
+        define(an, n->var, is_value ? n->arg[0] : VYRE_NONE);
+    }
+    if (bits & VYRE_NOT_BY_LANES) {
+        set_by_control(an, block, n->var);
+        return;
+    }
+    use_exprs(an, block, n->first_expr, n->end_expr);
+    if (n->var != VYRE_NONE) {
+        bool always = depth == 0 || n->op != VYRE_STMT_ASSIGN || bits & VYRE_BY_CONTROL;
+        set(an, block, n->var, always);
     }
     if (n->op == VYRE_STMT_STORE) {
         touch_memory(an, block, n->decl, false, true);
@@ -177,33 +195,92 @@ static void scan_range(analyst *an, uint32_t block, const vyre_item *item) {
     an->found.failed |= an->overwrites.failed;
 }
 
+typedef struct loop_values {
+    uint32_t var, to, step, more;
+} loop_values;
+
+static loop_values values_of(const analyst *an, vyre_stmt s) {
+    uint32_t loop = an->blocks->loop_of[s];
+    return (loop_values){.var = an->p->stmts[s].var,
+                         .to = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_TO),
+                         .step = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_STEP),
+                         .more = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE)};
+}
+
+/* What the schedule computes of a loop's values, and from what. */
+static void need_loop(analyst *an, uint32_t block, const vyre_item *item, loop_values v) {
+    const vyre_stmt_node *n = &an->p->stmts[item->begin];
+    const uint32_t users[3] = {v.var, v.to, v.step};
+    for (int i = 0; i < 3 && item->kind == VYRE_ITEM_FOR_INIT; i++) {
+        if (n->arg[i] != VYRE_NONE) {
+            need_exprs(an, block, users[i], vyre_expr_first(an->p, n->arg[i]), n->arg[i] + 1);
+        }
+    }
+    for (int i = 0; i < 3 && item->kind == VYRE_ITEM_FOR_INIT; i++) {
+        set_by_control(an, block, users[i]); /* its own values are not those from before */
+    }
+    need(an, block, v.more, v.var);
+    if (item->kind == VYRE_ITEM_FOR_STEP) {
+        need(an, block, v.var, v.var);
+    }
+    if (!vyre_loop_is_leaf(an->p, item->begin, VYRE_LOOP_TO)) {
+        need(an, block, v.more, v.to);
+    }
+    if (!vyre_loop_is_leaf(an->p, item->begin, VYRE_LOOP_STEP)) {
+        need(an, block, v.more, v.step);
+        need(an, block, v.var, v.step);
+    }
+}
+
 static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
     const vyre_stmt_node *n = &an->p->stmts[item->begin];
-    uint32_t loop = an->blocks->loop_of[item->begin];
-    uint32_t to = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_TO);
-    uint32_t step = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_STEP);
-    uint32_t more = vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE);
-    if (item->kind == VYRE_ITEM_FOR_INIT) {
+    uint32_t bits = vyre_scalars_bits(an->scalars, item->kind, item->begin);
+    loop_values v = values_of(an, item->begin);
+    bool is_init = item->kind == VYRE_ITEM_FOR_INIT, by_lanes = !(bits & VYRE_NOT_BY_LANES);
+    if (by_lanes && is_init) {
         use_exprs(an, block, n->first_expr, n->end_expr);
-        define(an, to, n->arg[1], VYRE_SHAPE_GRID);
-        define(an, step, n->arg[2], VYRE_SHAPE_GRID);
-        set(an, block, to, true);
-        set(an, block, step, true);
-    } else {
-        use(an, block, n->var);
-        use(an, block, to);
-        use(an, block, step);
+    } else if (by_lanes) {
+        use(an, block, v.var);
+        use(an, block, v.to);
+        use(an, block, v.step);
     }
-    define(an, n->var, VYRE_NONE, VYRE_SHAPE_GRID);
-    define(an, more, VYRE_NONE, VYRE_SHAPE_GRID);
-    an->definitions[n->var]++; /* never recomputed: it changes from trip to trip */
-    an->definitions[more]++;
-    set(an, block, n->var, true);
-    set(an, block, more, true);
+    if (bits & VYRE_BY_CONTROL) {
+        need_loop(an, block, item, v);
+    }
+    if (is_init) {
+        define(an, v.to, n->arg[1]);
+        define(an, v.step, n->arg[2]);
+    }
+    define(an, v.var, VYRE_NONE);
+    define(an, v.more, VYRE_NONE);
+    an->definitions[v.var]++; /* never recomputed: it changes from trip to trip */
+    an->definitions[v.more]++;
+    const uint32_t set_here[] = {v.var, v.more, v.to, v.step};
+    for (uint32_t i = 0; i < (is_init ? 4u : 2u); i++) {
+        if (by_lanes) {
+            set(an, block, set_here[i], true);
+        } else {
+            set_by_control(an, block, set_here[i]);
+        }
+    }
+}
+
+static void scan_condition(analyst *an, uint32_t number) {
+    const vyre_block *b = &an->blocks->list.data[number];
+    const vyre_stmt_node *n = &an->p->stmts[b->condition];
+    if (n->op == VYRE_STMT_FOR) {
+        uint32_t loop = an->blocks->loop_of[b->condition];
+        need(an, number, VYRE_NONE, vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE));
+    } else if (an->scalars->decided[number]) {
+        need_exprs(an, number, VYRE_NONE, n->first_expr, n->end_expr);
+    } else {
+        use_exprs(an, number, n->first_expr, n->end_expr);
+    }
 }
 
 static void scan_block(analyst *an, uint32_t number) {
     const vyre_block *b = &an->blocks->list.data[number];
+    an->found.failed |= !vyre_scalars_block(an->scalars, number);
     for (uint32_t i = b->first; i != VYRE_NONE; i = an->blocks->items.data[i].next) {
         const vyre_item *item = &an->blocks->items.data[i];
         if (item->kind != VYRE_ITEM_RANGE) {
@@ -213,13 +290,10 @@ static void scan_block(analyst *an, uint32_t number) {
         scan_range(an, number, item);
     }
     if (b->exit == VYRE_EXIT_BRANCH) {
-        const vyre_stmt_node *n = &an->p->stmts[b->condition];
-        if (n->op == VYRE_STMT_FOR) {
-            uint32_t loop = an->blocks->loop_of[b->condition];
-            use(an, number, vyre_entity_of_loop(an->plan, loop, VYRE_LOOP_MORE));
-        } else {
-            use_exprs(an, number, n->first_expr, n->end_expr);
-        }
+        scan_condition(an, number);
+    }
+    for (uint32_t i = 0; i < an->scalars->made.count; i++) {
+        (void)vyre_presence_add(&an->found, an->scalars->made.data[i], number, VYRE_MADE);
     }
 }
 
@@ -358,6 +432,20 @@ static bool find_operands(analyst *an, problem *to) {
     return true;
 }
 
+/* Whether the schedule computes the value's last definition without memory. */
+static bool is_plain(const analyst *an, uint32_t e) {
+    vyre_expr root = an->definition[e];
+    if (!vyre_scalars_is_uniform(an->scalars, e) || root == VYRE_NONE) {
+        return vyre_scalars_is_uniform(an->scalars, e);
+    }
+    for (vyre_expr x = vyre_expr_first(an->p, root); x <= root; x++) {
+        if (an->p->exprs[x].op == VYRE_EXPR_LOAD) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A value that would be stored only so that others can be computed from it lives as long as they
  * would have; one that is alive anyway costs what its own life costs. Computing is paid for in
  * every block that may need the result, also through others, so that chains are not computed again
@@ -380,12 +468,31 @@ static bool pose(analyst *an, problem *to) {
         vyre_cut_value *v = &to->values[e];
         uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
         v->wanted = plan->entities[e].carried;
-        v->store =
-            STORED_WORD * words * total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
+        v->store = (is_plain(an, e) ? KNOWN_WORD : STORED_WORD) * words *
+                   total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
         v->recompute =
             v->recompute < UINT16_MAX ? v->recompute * total_weight(an, MIGHT_WANT, e) : UINT32_MAX;
     }
     return !an->found.failed;
+}
+
+/* What the schedule must compute: what lanes take from it, and what decides. */
+static void need_values(analyst *an) {
+    for (uint32_t i = 0; i < an->found.list.count; i++) {
+        const vyre_presence *at = &an->found.list.data[i];
+        if (at->entity < an->scalars->value_count && at->flags & VYRE_WANTED &&
+            vyre_scalars_is_uniform(an->scalars, at->entity) &&
+            an->plan->entities[at->entity].kind != VYRE_CARRY_RECOMPUTED) {
+            vyre_needs_mark(&an->needs, at->entity);
+        }
+    }
+    for (uint32_t i = 0; i < an->needs.list.count; i++) {
+        if (an->needs.list.data[i].user == VYRE_NONE) {
+            vyre_needs_mark(&an->needs, an->needs.list.data[i].operand);
+        }
+    }
+    vyre_needs_spread(&an->needs, &an->found);
+    an->found.failed |= an->needs.failed;
 }
 
 /* From here on liveness is that of what is stored. */
@@ -404,11 +511,13 @@ static void choose(analyst *an, const problem *p) {
             plan->entities[e].recipe = an->definition[e];
         }
     }
+    need_values(an);
     for (uint32_t i = 0; i < found->list.count; i++) {
         vyre_presence *at = &found->list.data[i];
         bool stored = plan->entities[at->entity].kind != VYRE_CARRY_RECOMPUTED;
         at->flags &= ~(uint32_t)VYRE_USES;
-        at->flags |= at->flags & VYRE_WANTED && stored ? VYRE_USES : 0;
+        at->flags |=
+            (at->flags & VYRE_WANTED && stored) || at->flags & VYRE_CONTROL ? VYRE_USES : 0;
     }
     vyre_presences_solve(found);
     for (uint32_t i = 0; i < found->list.count; i++) {
@@ -434,11 +543,29 @@ static bool choose_recipes(analyst *an) {
     return ok && !an->found.failed;
 }
 
-static vyre_carry_kind kind_of(vyre_shape_kind shape, vyre_split_scope scope) {
-    bool once = shape == VYRE_SHAPE_GRID ||
-                (shape == VYRE_SHAPE_GROUP &&
-                 VYRE_MUTANT(carry_once_for_all, scope != VYRE_SPLIT_SCOPE_GRID, true));
-    return once ? VYRE_CARRY_GRID : shape == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP : VYRE_CARRY_LANE;
+static vyre_carry_kind kind_of(const analyst *an, uint32_t e) {
+    return vyre_scalars_is_uniform(an->scalars, e)     ? VYRE_CARRY_SCALAR
+           : an->scalars->shape[e] == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
+                                                       : VYRE_CARRY_LANE;
+}
+
+/* Numbers for what the schedule computes. */
+static void number_scalars(analyst *an) {
+    vyre_carry_plan *plan = an->plan;
+    for (uint32_t e = 0; e < an->scalars->value_count; e++) {
+        plan->entities[e].uniform = vyre_scalars_is_uniform(an->scalars, e);
+        if (plan->entities[e].uniform && an->needs.needed[e]) {
+            plan->entities[e].scalar = plan->scalar_count++;
+        }
+    }
+    plan->condition_scalar = VYRE_NONE;
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        const vyre_block *block = &an->blocks->list.data[b];
+        if (plan->condition_scalar == VYRE_NONE && block->preds > 0 &&
+            block->exit == VYRE_EXIT_BRANCH && an->p->stmts[block->condition].op != VYRE_STMT_FOR) {
+            plan->condition_scalar = plan->scalar_count++;
+        }
+    }
 }
 
 static bool place_values(analyst *an) {
@@ -451,8 +578,9 @@ static bool place_values(analyst *an) {
         }
         entity->carried = is_carried(an, e);
         if (entity->carried) {
-            entity->kind = (uint8_t)kind_of((vyre_shape_kind)an->shape[e], an->blocks->scope);
-            entity->words = vyre_type_size((vyre_type)entity->type) / 4;
+            entity->kind = (uint8_t)kind_of(an, e);
+            entity->words =
+                entity->kind == VYRE_CARRY_SCALAR ? 0 : vyre_type_size((vyre_type)entity->type) / 4;
         }
     }
     return vyre_slots_assign(plan, &an->found, an->a);
@@ -495,6 +623,69 @@ static void place_ended(analyst *an) {
     bool exits = an->p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1;
     if (several && (exits || vyre_blocks_outlive_traps(an->blocks, an->p))) {
         plan->ended_slot = plan->lane_words++;
+        vyre_ends_find(plan->ends, an->blocks, an->p, &an->found);
+    }
+}
+
+/* What lanes hand to the schedule */
+
+static bool asks_for_life(const vyre_carry_plan *plan) {
+    for (uint32_t b = 0; b < plan->blocks->list.count; b++) {
+        if (plan->ends[b] & VYRE_ASKS_FOR_LIFE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+vyre_made vyre_carry_begin_made(const vyre_carry_plan *plan, uint32_t block) {
+    return (vyre_made){.word = plan->alive_words, .at = plan->first_present[block]};
+}
+
+static bool is_made(const vyre_carry_plan *plan, uint32_t block, const vyre_presence *at) {
+    const vyre_block *b = &plan->blocks->list.data[block];
+    const bool decides =
+        b->exit == VYRE_EXIT_BRANCH && plan->p->stmts[b->condition].op == VYRE_STMT_FOR &&
+        at->entity == vyre_loop_value(plan->p, plan->blocks, b->condition, VYRE_LOOP_MORE);
+    return at->flags & VYRE_MADE && (at->flags & VYRE_LIVE_OUT || decides);
+}
+
+bool vyre_carry_next_made(const vyre_carry_plan *plan, uint32_t block, vyre_made *made) {
+    const vyre_block *b = &plan->blocks->list.data[block];
+    const uint32_t end = plan->first_present[block + 1];
+    made->word += made->words;
+    for (; made->at < end; made->at++) {
+        const vyre_presence *at = &plan->present[made->at];
+        if (is_made(plan, block, at)) {
+            made->entity = at->entity;
+            made->type = plan->entities[at->entity].type;
+            made->words = vyre_type_size((vyre_type)made->type) / 4;
+            made->at++;
+            return true;
+        }
+    }
+    const bool is_condition = made->at == end && b->exit == VYRE_EXIT_BRANCH &&
+                              plan->p->stmts[b->condition].op != VYRE_STMT_FOR &&
+                              !plan->scalars.decided[block];
+    made->entity = VYRE_NONE;
+    made->type = VYRE_BOOL;
+    made->words = 1;
+    made->at = end + 1;
+    return is_condition;
+}
+
+static void place_made(vyre_carry_plan *plan) {
+    plan->alive_words = asks_for_life(plan);
+    plan->made_words = plan->alive_words;
+    for (uint32_t b = 0; b < plan->blocks->list.count; b++) {
+        if (plan->blocks->list.data[b].preds == 0) {
+            continue;
+        }
+        vyre_made made = vyre_carry_begin_made(plan, b);
+        while (vyre_carry_next_made(plan, b, &made)) {
+            uint32_t end = made.word + made.words;
+            plan->made_words = end > plan->made_words ? end : plan->made_words;
+        }
     }
 }
 
@@ -506,12 +697,13 @@ static bool allocate(analyst *an) {
     plan->first_present = vyre_alloc_zeroed(a, blocks + 1, sizeof *plan->first_present);
     an->definitions = vyre_alloc_zeroed(a, entities, sizeof *an->definitions);
     an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
-    an->shape = vyre_alloc_zeroed(a, entities, sizeof *an->shape);
-    an->scratch = vyre_alloc(a, an->p->expr_count, sizeof *an->scratch);
+    plan->ends = vyre_alloc_zeroed(a, blocks, sizeof *plan->ends);
     bool looks = vyre_overwrites_init(&an->overwrites, an->p, an->shapes, a);
     bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
-    return lists && looks && plan->entities && plan->first_present && an->definitions &&
-           an->definition && an->shape && an->scratch;
+    bool knows = vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, a);
+    bool needs = vyre_needs_init(&an->needs, vyre_entity_of_decl(plan, 0), a);
+    return lists && looks && knows && needs && plan->entities && plan->first_present &&
+           an->definitions && an->definition && plan->ends;
 }
 
 static void release(analyst *an) {
@@ -519,10 +711,9 @@ static void release(analyst *an) {
     size_t entities = an->plan->entity_count;
     vyre_free(a, an->definitions, entities, sizeof *an->definitions);
     vyre_free(a, an->definition, entities, sizeof *an->definition);
-    vyre_free(a, an->shape, entities, sizeof *an->shape);
-    vyre_free(a, an->scratch, an->p->expr_count, sizeof *an->scratch);
     vyre_vec_free(a, &an->open);
     vyre_overwrites_finish(&an->overwrites);
+    vyre_needs_finish(&an->needs);
     if (an->found.block_count > 0) {
         vyre_presences_finish(&an->found);
     }
@@ -535,6 +726,7 @@ static bool analyse(analyst *an) {
         uint32_t hidden = e - p->var_count;
         plan->entities[e].kind = VYRE_CARRY_LANE;
         plan->entities[e].recipe = VYRE_NONE;
+        plan->entities[e].scalar = VYRE_NONE;
         plan->entities[e].type = e < p->var_count                              ? p->vars[e].type
                                  : hidden % VYRE_LOOP_VALUES == VYRE_LOOP_MORE ? (uint8_t)VYRE_BOOL
                                                                                : (uint8_t)VYRE_U32;
@@ -553,8 +745,12 @@ static bool analyse(analyst *an) {
     }
     place_memory(an);
     place_ended(an);
+    number_scalars(an);
     plan->present_count = an->found.list.count;
     plan->present = vyre_presences_by_block(&an->found, plan->first_present);
+    if (plan->present) {
+        place_made(plan);
+    }
     return plan->present != NULL;
 }
 
@@ -563,7 +759,8 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
     plan->entity_count = p->var_count + blocks->loops.count * VYRE_LOOP_VALUES + p->decl_count;
-    analyst an = {.plan = plan, .p = p, .blocks = blocks, .a = a, .at = VYRE_NONE};
+    analyst an = {
+        .plan = plan, .p = p, .blocks = blocks, .a = a, .scalars = &plan->scalars, .at = VYRE_NONE};
     vyre_calls calls;
     vyre_effect_map *effects = NULL;
     vyre_shapes *shapes = NULL;
@@ -580,7 +777,7 @@ vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
         status = VYRE_OUT_OF_MEMORY;
     }
     if (status == VYRE_OK) {
-        status = vyre_prove_uniform(blocks, program, shapes, an.scratch, diag);
+        status = vyre_prove_uniform(blocks, program, shapes, plan->scalars.scratch, diag);
     }
     release(&an);
     vyre_shapes_destroy(shapes);
@@ -599,5 +796,7 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     vyre_free(a, plan->present, plan->present_count, sizeof *plan->present);
     vyre_free(a, plan->first_present, (size_t)plan->blocks->list.count + 1,
               sizeof *plan->first_present);
+    vyre_free(a, plan->ends, plan->blocks->list.count, sizeof *plan->ends);
+    vyre_scalars_finish(&plan->scalars);
     *plan = (vyre_carry_plan){0};
 }

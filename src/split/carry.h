@@ -7,18 +7,19 @@
 #define VYRE_SRC_SPLIT_CARRY_H
 
 #include "split/presence.h"
+#include "split/scalars.h"
 #include "vyre/split.h"
-
-enum { VYRE_LOOP_TO, VYRE_LOOP_STEP, VYRE_LOOP_MORE, VYRE_LOOP_VALUES };
 
 typedef struct vyre_entity {
     bool carried; /* alive at the end of some block */
     uint8_t kind; /* vyre_carry_kind */
     uint8_t type; /* of the value or element */
     bool raw;     /* memory that copies fill with bits that a load and a store would not keep */
+    bool uniform; /* value: the schedule knows it; lanes get it as a param */
     uint32_t words;
     uint32_t slot;
     uint32_t count;   /* elements, of memory */
+    uint32_t scalar;  /* number of the schedule's scalar, or VYRE_NONE: it needs none */
     vyre_expr recipe; /* RECOMPUTED: its defining expression; VYRE_NONE: the implied step 1. Its
                          operands have smaller numbers */
 } vyre_entity;
@@ -33,10 +34,22 @@ typedef struct vyre_carry_plan {
     vyre_presence *present;
     uint32_t present_count;
     uint32_t *first_present;
-    uint32_t lane_words, group_words;       /* in _lane */
-    uint32_t grid_words, group_value_words; /* in _grid and _next, the control word apart */
-    uint32_t ended_slot;                    /* lane slot of "this lane has ended", or VYRE_NONE */
+    vyre_scalars scalars;             /* which statements the schedule computes */
+    uint32_t scalar_count;            /* numbered so far */
+    uint32_t condition_scalar;        /* of conditions that are not hidden values, or VYRE_NONE */
+    uint32_t lane_words, group_words; /* in _lane */
+    uint32_t group_value_words;       /* in _values and _next */
+    uint32_t made_words;              /* in _made, of which so many tell that a lane is alive: */
+    uint32_t alive_words;
+    uint32_t ended_slot; /* lane slot of "this lane has ended", or VYRE_NONE */
+    uint8_t *ends;       /* per block: the bits below */
 } vyre_carry_plan;
+
+enum {
+    VYRE_MAY_END = 1,       /* lanes may end in it, and something follows */
+    VYRE_HAS_ENDED = 2,     /* lanes may have ended before it */
+    VYRE_ASKS_FOR_LIFE = 4, /* behind it the schedule must know whether any lane is alive */
+};
 
 static inline uint32_t vyre_entity_of_loop(const vyre_carry_plan *plan, uint32_t loop,
                                            uint32_t value) {
@@ -45,10 +58,22 @@ static inline uint32_t vyre_entity_of_loop(const vyre_carry_plan *plan, uint32_t
 static inline uint32_t vyre_entity_of_decl(const vyre_carry_plan *plan, vyre_decl decl) {
     return plan->p->var_count + plan->blocks->loops.count * VYRE_LOOP_VALUES + decl;
 }
-/* Whether a value lives in _grid and _next. */
+/* Whether a value lives in _values and _next. */
 static inline bool vyre_entity_is_shared(const vyre_entity *entity) {
-    return entity->kind == VYRE_CARRY_GRID || entity->kind == VYRE_CARRY_GROUP;
+    return entity->kind == VYRE_CARRY_GROUP;
 }
+
+/* What lanes hand to the schedule at the end of a block: word 0 of _made is that of "a lane is
+ * alive", if some block asks for it; then these, one or two words each, in their order. */
+typedef struct vyre_made {
+    uint32_t entity; /* VYRE_NONE: the block's condition, a bool */
+    uint8_t type;
+    uint32_t word, words;
+    uint32_t at; /* where the search goes on */
+} vyre_made;
+/* In front of the first, and the next one; false: there is none. */
+vyre_made vyre_carry_begin_made(const vyre_carry_plan *plan, uint32_t block);
+bool vyre_carry_next_made(const vyre_carry_plan *plan, uint32_t block, vyre_made *made);
 
 /* The program is the inlined one that the blocks were made from. */
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,

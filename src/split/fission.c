@@ -15,12 +15,13 @@
 #include "lower/lower_continue.h"
 #include "opt/webs.h"
 #include "split/chunks.h"
+#include "split/control.h"
 #include "split/module.h"
 #include "split/segment.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "expect", "grid",    "group", "lane", "loop", "next",
-                                    "rank", "raw",    "restore", "save",  "then", "tick", "turn"};
+static const char *const stems[] = {"at",  "group", "if",  "lane",    "loop", "made", "next",
+                                    "old", "rank",  "raw", "restore", "save", "tick", "values"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -55,10 +56,10 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->grid, "grid"},
+    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->values, "values"},
                  {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
-                 {names->at, "at"},       {names->rank, "rank"},          {names->turn, "turn"},
-                 {names->then, "then"},   {names->expect, "expect"},      {names->raw, "raw"}};
+                 {names->at, "at"},       {names->rank, "rank"},          {names->made, "made"},
+                 {names->raw, "raw"},     {names->condition, "if"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -112,23 +113,67 @@ static uint32_t find_kept(const vyre_barriers *barriers, vyre_stmt sync) {
     return found ? low : VYRE_NONE;
 }
 
+static bool is_changing(const vyre_segment_decl *decl) {
+    return decl->kind == VYRE_DECL_SCALAR || decl->kind == VYRE_DECL_PLACE ||
+           decl->kind == VYRE_DECL_TICK;
+}
+
+/* Declarations of the segment that are bound anew by each launch. */
+static bool list_changing(vyre_module *m, uint32_t segment) {
+    const uint32_t decls = vyre_program_get(m->segments[segment])->decl_count;
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < decls; d++) {
+        count += is_changing(&m->decls[segment][d]);
+    }
+    uint32_t *list = vyre_alloc(&m->allocator, (size_t)count + 1, sizeof *list);
+    if (!list) {
+        return false;
+    }
+    m->changing[segment] = list;
+    list[0] = count;
+    for (uint32_t d = 0, at = 1; d < decls; d++) {
+        if (is_changing(&m->decls[segment][d])) {
+            list[at++] = d;
+        }
+    }
+    return true;
+}
+
+/* Of one size, and zero when the pass begins; the list has room for two of each step. */
+static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_segment *segment) {
+    step->exchange_begin = m->view.exchange_count;
+    if (segment->flips) {
+        m->exchanges[m->view.exchange_count++] =
+            (vyre_exchange){VYRE_PLACE_VALUES, VYRE_PLACE_NEXT};
+    }
+    if (segment->makes) {
+        m->exchanges[m->view.exchange_count++] = (vyre_exchange){VYRE_PLACE_MADE, VYRE_PLACE_SPARE};
+    }
+    step->exchange_end = m->view.exchange_count;
+}
+
 static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
                                const vyre_carry_plan *plan, vyre_segment_maker *maker,
                                const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         const vyre_block *block = &blocks->list.data[order[i]];
         vyre_step *step = &m->steps[i];
-        vyre_program *segment = NULL;
-        vyre_status status = vyre_segment_build(maker, order[i], m->view.segment_count, &segment,
-                                                &step->flips, diag);
+        vyre_segment segment;
+        vyre_status status =
+            vyre_segment_build(maker, order[i], m->view.segment_count, &segment, diag);
         if (status != VYRE_OK) {
             return status;
         }
         step->segment = VYRE_NONE;
-        if (segment) {
+        if (segment.program) {
             step->segment = m->view.segment_count;
-            m->segments[m->view.segment_count++] = segment;
+            m->segments[m->view.segment_count] = segment.program;
+            m->decls[m->view.segment_count++] = segment.decls;
+            if (!list_changing(m, step->segment)) {
+                return vyre_fail_memory(diag, "splitting");
+            }
         }
+        add_exchanges(m, step, &segment);
         step->kind = block->exit == VYRE_EXIT_NEXT     ? VYRE_STEP_NEXT
                      : block->exit == VYRE_EXIT_BRANCH ? VYRE_STEP_BRANCH
                                                        : VYRE_STEP_END;
@@ -138,12 +183,9 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         step->collective = VYRE_NONE;
         if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
-            step->asks = step->kind == VYRE_STEP_NEXT && plan->ended_slot != VYRE_NONE;
         }
+        step->asks = plan->ends[order[i]] & VYRE_ASKS_FOR_LIFE;
         step->kept = find_kept(&m->barriers, block->sync);
-        if (step->kind == VYRE_STEP_BRANCH || step->asks) {
-            m->view.control_words = 1;
-        }
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
         step->condition = block->exit == VYRE_EXIT_BRANCH ? block->condition : VYRE_NONE;
@@ -203,12 +245,12 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
         const vyre_entity *entity = &plan->entities[e];
         if (entity->carried) {
-            m->carries[number[e]] =
-                (vyre_carry){.name = carry_name(m, plan, e),
-                             .kind = (vyre_carry_kind)entity->kind,
-                             .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
-                             .slot = entity->slot,
-                             .place = carry_place(m, plan, e)};
+            m->carries[number[e]] = (vyre_carry){
+                .name = carry_name(m, plan, e),
+                .kind = (vyre_carry_kind)entity->kind,
+                .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
+                .slot = entity->kind == VYRE_CARRY_SCALAR ? entity->scalar : entity->slot,
+                .place = carry_place(m, plan, e)};
         }
     }
     if (ok && ended) {
@@ -251,23 +293,27 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     m->regions = vyre_alloc(a, m->view.region_count, sizeof *m->regions);
     m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
     m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
-    if (!m->regions || !m->steps || !m->segments) {
+    m->decls = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->decls));
+    m->changing = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->changing));
+    m->exchange_room = 2 * (size_t)m->view.step_count;
+    m->exchanges = vyre_alloc_zeroed(a, m->exchange_room, sizeof *m->exchanges);
+    if (!m->regions || !m->steps || !m->segments || !m->decls || !m->changing || !m->exchanges) {
         return vyre_fail_memory(diag, "splitting");
     }
     if (m->view.region_count > 0) {
         memcpy(m->regions, blocks->regions.data, m->view.region_count * sizeof *m->regions);
     }
-    bool branches = false;
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         step_of[order[i]] = i;
-        branches |= blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
     }
-    bool checks_turn = branches && blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m, plan, checks_turn, &maker, diag);
+    vyre_status status = vyre_segment_maker_create(m, plan, &maker, diag);
     if (status == VYRE_OK) {
         status = build_steps(m, blocks, plan, maker, order, step_of, diag);
         vyre_segment_maker_destroy(maker);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_control_build(m, plan, order, diag);
     }
     if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
         status = vyre_fail_memory(diag, "splitting");
@@ -294,6 +340,10 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     vyre_free(a, state, total, sizeof *state);
     m->view.source = m->source;
     m->view.segments = (const vyre_program *const *)m->segments;
+    m->view.decls = (const vyre_segment_decl *const *)m->decls;
+    m->view.control = m->control;
+    m->view.scalars = m->scalars;
+    m->view.exchanges = m->exchanges;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
     m->view.regions = m->regions;
@@ -302,8 +352,8 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.kept = m->barriers.kept.data;
     m->view.kept_count = m->barriers.kept.count;
     m->view.along_x = m->barriers.along_x;
-    m->view.grid_words = plan->grid_words;
     m->view.group_value_words = plan->group_value_words;
+    m->view.made_words = plan->made_words;
     return status;
 }
 

@@ -19,8 +19,21 @@ void vyre_module_release(vyre_module *module) {
     const vyre_allocator a = module->allocator;
     const vyre_module_view *v = &module->view;
     for (uint32_t i = 0; module->segments && i < v->segment_count; i++) {
+        if (module->changing && module->changing[i]) {
+            vyre_free(&a, module->changing[i], (size_t)module->changing[i][0] + 1,
+                      sizeof **module->changing);
+        }
+        if (module->decls && module->segments[i]) {
+            vyre_free(&a, module->decls[i], vyre_program_get(module->segments[i])->decl_count,
+                      sizeof **module->decls);
+        }
         vyre_program_release(module->segments[i]);
     }
+    vyre_free(&a, module->decls, v->step_count, sizeof *module->decls);
+    vyre_free(&a, module->changing, v->step_count, sizeof *module->changing);
+    vyre_program_release(module->control);
+    vyre_free(&a, module->scalars, v->scalar_count, sizeof *module->scalars);
+    vyre_free(&a, module->exchanges, module->exchange_room, sizeof *module->exchanges);
     vyre_free(&a, module->segments, v->step_count, sizeof(*module->segments));
     vyre_free(&a, module->steps, v->step_count, sizeof *module->steps);
     vyre_free(&a, module->carries, v->carry_count, sizeof *module->carries);

@@ -14,9 +14,8 @@ enum { VYRE_MODULE_NAME = 24 };
 typedef struct vyre_module_names {
     char prefix[16]; /* of all of them, and of those that are numbered */
     char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
-    char grid[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME];
-    char turn[VYRE_MODULE_NAME], then[VYRE_MODULE_NAME];
-    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
+    char values[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME], made[VYRE_MODULE_NAME];
+    char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], condition[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
@@ -31,6 +30,14 @@ struct vyre_module {
                               VYRE_NONE; NULL: none is */
     uint32_t origin_count;
     vyre_program **segments;
+    vyre_segment_decl **decls; /* per segment */
+    vyre_program *control;
+    vyre_scalar *scalars;
+    vyre_exchange *exchanges;
+    size_t exchange_room;
+    uint32_t **changing; /* per segment: how many of its declarations change from launch to launch,
+                            and which */
+    uint32_t control_nodes; /* most expressions in a statement of the control program */
     vyre_step *steps;
     vyre_carry *carries;
     vyre_carry_buffer *buffers;

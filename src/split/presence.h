@@ -8,14 +8,16 @@
 #include "split/blocks.h"
 
 enum {
-    VYRE_USES = 1,      /* needs the stored value that it has at the block's start */
+    VYRE_USES = 1,      /* needs the value that it has at the block's start */
     VYRE_KILLS = 2,     /* the block sets it on every path */
-    VYRE_TOUCHES = 4,   /* used or set in the block, its exit included */
-    VYRE_MODIFIES = 8,  /* set in the block, perhaps not on every path */
+    VYRE_TOUCHES = 4,   /* lanes use or set it in the block, its exit included */
+    VYRE_MODIFIES = 8,  /* lanes set it in the block, perhaps not on every path */
     VYRE_LIVE_IN = 16,  /* of what is stored */
     VYRE_LIVE_OUT = 32, /* of what is stored */
     VYRE_ALIVE = 64,    /* at the end, recomputed values included */
-    VYRE_WANTED = 128   /* needed at the start: used before it is set, or to recompute such */
+    VYRE_WANTED = 128, /* lanes need it at the start: used before it is set, or to recompute such */
+    VYRE_MADE = 1024,  /* lanes set it last in the block, and the schedule wants to know */
+    VYRE_CONTROL = 2048 /* the schedule needs it at the start */
 };
 
 typedef struct vyre_presence {

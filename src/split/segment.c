@@ -1,20 +1,20 @@
 /* Segments. The shape of what is built:
  *
- *     if (_turn[0] != _expect) { exit; }        where branches decide: only if it is its turn
  *     let at = linear number of the lane;
- *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended
+ *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have
  *     let x = _lane[slot * _lanes + at];        values that the block touches
  *     ... workgroup memory and private arrays back in place ...
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
  *     _next[slot] = y;                          by every living lane: any one may have ended
- *     _then[0] = 2 * _tick + condition;         by every living lane, too
+ *     _made[word] = z;                          what the schedule wants to know, likewise
  *
- * All of it stands in the regions of the source that are common to the whole block.
+ * All of it stands in the regions of the source that are common to the whole block. Statements that
+ * only the schedule needs are left out, and what it knows comes as params.
  *
- * What lanes share is read from _grid and written to _next: within a launch some lanes read before
- * others have written. It also lets the validator see that what is read is the same for all. So is
- * the word of the last decision, in _turn, another buffer than that of the next one, _then. */
+ * What lanes of a group share is read from _values and written to _next: within a launch some lanes
+ * read before others have written. It also lets the validator see that what is read is the same for
+ * all. */
 #include "split/segment.h"
 
 #include <stdio.h>
@@ -54,9 +54,13 @@ static bool remembers_ended(const maker *m) {
     return m->plan->ended_slot != VYRE_NONE && m->block->exit != VYRE_EXIT_END;
 }
 
+static bool is_left_out(const maker *m, uint8_t item_kind, vyre_stmt s) {
+    return vyre_scalars_bits(&m->plan->scalars, item_kind, s) & VYRE_NOT_BY_LANES;
+}
+
 static void note_stmt(maker *m, vyre_stmt s) {
     const vyre_stmt_node *n = &m->p->stmts[s];
-    if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
+    if (n->op == VYRE_STMT_INDIRECT_DISPATCH || is_left_out(m, VYRE_ITEM_RANGE, s)) {
         return;
     }
     note_exprs(m, n->first_expr, n->end_expr);
@@ -82,11 +86,12 @@ static void note_block(maker *m) {
             for (vyre_stmt s = item->begin; s < item->end; s++) {
                 note_stmt(m, s);
             }
-        } else if (item->kind == VYRE_ITEM_FOR_INIT) {
+        } else if (item->kind == VYRE_ITEM_FOR_INIT &&
+                   !is_left_out(m, VYRE_ITEM_FOR_INIT, item->begin)) {
             note_exprs(m, m->p->stmts[item->begin].first_expr, m->p->stmts[item->begin].end_expr);
         }
     }
-    if (m->block->exit == VYRE_EXIT_BRANCH &&
+    if (m->block->exit == VYRE_EXIT_BRANCH && !m->plan->scalars.decided[m->number] &&
         m->p->stmts[m->block->condition].op != VYRE_STMT_FOR) {
         note_exprs(m, m->p->stmts[m->block->condition].first_expr,
                    m->p->stmts[m->block->condition].end_expr);
@@ -101,6 +106,10 @@ static bool is_needed(const maker *m, const vyre_presence *presence) {
     }
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
         return has(presence, VYRE_WANTED);
+    }
+    if (entity->uniform) { /* or some path through the block keeps what it was */
+        return has(presence, VYRE_WANTED) ||
+               (has(presence, VYRE_LIVE_IN | VYRE_MADE) && !has(presence, VYRE_KILLS));
     }
     return has(presence, VYRE_LIVE_IN) &&
            (presence->flags & (VYRE_TOUCHES | VYRE_WANTED) ||
@@ -129,6 +138,7 @@ static void declare_source(maker *m) {
         if (n->role == VYRE_PARAM) {
             m->rw.decls[d] = vyre_build_param(m->b, n->name, (vyre_type)n->type,
                                               vyre_rewrite_expr(&m->rw, n->value));
+            vyre_segment_note_decl(m, m->rw.decls[d], VYRE_DECL_SOURCE, d);
             continue;
         }
         vyre_role role = (vyre_role)n->role;
@@ -147,6 +157,8 @@ static void declare_source(maker *m) {
             size = vyre_build_size(m->b, (int64_t)count);
         }
         m->rw.decls[d] = vyre_build_memory(m->b, role, n->name, (vyre_type)n->type, size);
+        vyre_segment_note_decl(m, m->rw.decls[d],
+                               vyre_role_is_buffer(role) ? VYRE_DECL_SOURCE : VYRE_DECL_LOCAL, d);
     }
 }
 
@@ -156,6 +168,9 @@ static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *ope
     const vyre_expr_node *n = &rw->p->exprs[expr];
     maker *m = user;
     (void)operands;
+    if (n->op == VYRE_EXPR_VAR) {
+        return m->param[n->ref] == VYRE_NONE ? VYRE_NONE : vyre_build_ref(m->b, m->param[n->ref]);
+    }
     return n->op == VYRE_EXPR_BUILTIN && is_of_group(m)
                ? vyre_segment_group_id(m, (vyre_builtin)n->sub, n->axis)
                : vyre_rewrite_const(rw, expr);
@@ -170,8 +185,8 @@ static void mark_ended(maker *m) {
 
 static void copy_stmt(maker *m, vyre_stmt s) {
     const vyre_stmt_node *n = &m->p->stmts[s];
-    if (n->op == VYRE_STMT_INDIRECT_DISPATCH) {
-        return; /* the grid is fixed before anything runs */
+    if (n->op == VYRE_STMT_INDIRECT_DISPATCH || is_left_out(m, VYRE_ITEM_RANGE, s)) {
+        return; /* the grid is fixed before anything runs; no lane needs it */
     }
     if (n->op == VYRE_STMT_EXIT ||
         (n->op == VYRE_STMT_TRAP &&
@@ -224,6 +239,9 @@ static void copy_loop_step(maker *m, vyre_stmt s) {
 static void copy_block(maker *m) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
+        if (item->kind != VYRE_ITEM_RANGE && is_left_out(m, item->kind, item->begin)) {
+            continue;
+        }
         switch ((vyre_item_kind)item->kind) {
         case VYRE_ITEM_RANGE:
             for (vyre_stmt s = item->begin; s < item->end; s++) {
@@ -234,41 +252,6 @@ static void copy_block(maker *m) {
         case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
         }
     }
-}
-
-static vyre_expr branch_condition(maker *m) {
-    vyre_stmt s = m->block->condition;
-    const vyre_stmt_node *n = &m->p->stmts[s];
-    vyre_expr condition =
-        n->op == VYRE_STMT_FOR
-            ? value_of(m, vyre_entity_of_loop(m->plan, m->plan->blocks->loop_of[s], VYRE_LOOP_MORE))
-            : vyre_rewrite_expr(&m->rw, n->arg[0]);
-    vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
-    return condition;
-}
-
-/* A collective happens only if a lane is alive; where lanes may have ended, they say so. */
-static bool asks_for_life(const maker *m) {
-    return m->block->sync != VYRE_NONE && m->plan->ended_slot != VYRE_NONE &&
-           vyre_is_collective(m->p->stmts[m->block->sync].op);
-}
-
-static void decide(maker *m) {
-    bool branches = m->block->exit == VYRE_EXIT_BRANCH;
-    if (!branches && !(m->block->exit == VYRE_EXIT_NEXT && asks_for_life(m))) {
-        return;
-    }
-    vyre_expr condition = branches ? branch_condition(m) : vyre_build_bool(m->b, true);
-    if (vyre_builder_expr_type(m->b, condition) != VYRE_BOOL) {
-        condition = op2(m, VYRE_EXPR_NE, condition, u32(m, 0));
-    }
-    vyre_expr tick =
-        vyre_build_ref(m->b, vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick));
-    vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, tick, u32(m, 2)),
-                         vyre_build_cast(m->b, VYRE_U32, condition));
-    vyre_build_store(m->b, vyre_segment_carrier(m, &m->then, VYRE_INOUT, m->names->then), u32(m, 0),
-                     word);
-    m->has_effect = true;
 }
 
 /* Variables that are set here but bound in another block, and not alive at the start. */
@@ -285,7 +268,7 @@ static void declare_unset(maker *m) {
 static void find_bound(maker *m) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
-        if (item->kind == VYRE_ITEM_FOR_INIT) {
+        if (item->kind == VYRE_ITEM_FOR_INIT && !is_left_out(m, item->kind, item->begin)) {
             uint32_t loop = m->plan->blocks->loop_of[item->begin];
             m->bound[m->p->stmts[item->begin].var] = true;
             for (uint32_t v = 0; v < VYRE_LOOP_VALUES; v++) {
@@ -294,7 +277,8 @@ static void find_bound(maker *m) {
         }
         for (vyre_stmt s = item->begin; item->kind == VYRE_ITEM_RANGE && s < item->end; s++) {
             const vyre_stmt_node *n = &m->p->stmts[s];
-            if (n->var != VYRE_NONE && n->op != VYRE_STMT_ASSIGN) {
+            if (n->var != VYRE_NONE && n->op != VYRE_STMT_ASSIGN &&
+                !is_left_out(m, VYRE_ITEM_RANGE, s)) {
                 m->bound[n->var] = true;
             }
         }
@@ -313,17 +297,6 @@ static bool changes_shared(const maker *m) {
 /* Nothing can have run before the block. */
 static bool is_first(const maker *m) {
     return m->number == 0 && m->block->preds == 1;
-}
-
-/* A launch may have been enqueued before it was known which way the program goes. All lanes find
- * the same word, so whatever may wait behind it stays in uniform control flow. */
-static void check_turn(maker *m) {
-    vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn);
-    vyre_decl expect = vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect);
-    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_NE, VYRE_EXPR_LT),
-                            vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
-    vyre_build_exit(m->b);
-    vyre_build_end(m->b);
 }
 
 /* The regions that are around the whole block. */
@@ -358,21 +331,18 @@ static void note_recipes(maker *m) {
 }
 
 static void restore(maker *m) {
-    if (m->checks_turn) {
-        check_turn(m);
-    }
-    if (m->plan->ended_slot != VYRE_NONE && !is_first(m)) {
+    if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0)) {
         vyre_expr ended = vyre_segment_load_own(m, m->plan->ended_slot);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
         vyre_build_exit(m->b);
         vyre_build_end(m->b);
     }
-    if (m->plan->ended_slot != VYRE_NONE) {
+    if (m->plan->ends[m->number] & VYRE_MAY_END) {
         (void)vyre_segment_here(m); /* before any nested exit uses it */
     }
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
         if (is_needed(m, i)) {
-            vyre_segment_restore_value(m, i->entity);
+            vyre_segment_restore_value(m, i->entity, has(i, VYRE_MODIFIES));
         }
     }
     declare_unset(m);
@@ -385,7 +355,7 @@ static void store(maker *m) {
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
     for (const vyre_presence *i = m->begin; i < m->end && i->entity < m->values; i++) {
         uint8_t kind = entity_of(m, i)->kind;
-        if (has(i, VYRE_LIVE_OUT) && kind != VYRE_CARRY_RECOMPUTED &&
+        if (has(i, VYRE_LIVE_OUT) && kind != VYRE_CARRY_RECOMPUTED && !entity_of(m, i)->uniform &&
             (vyre_entity_is_shared(entity_of(m, i)) ? m->flips : has(i, VYRE_MODIFIES))) {
             vyre_segment_store_value(m, i->entity);
         }
@@ -405,7 +375,7 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     restore(m);
     copy_block(m);
     store(m);
-    decide(m);
+    vyre_segment_store_made(m);
     close_regions(m);
     *out_segment = NULL;
     return m->has_effect || vyre_builder_status(m->b) != VYRE_OK
@@ -418,6 +388,7 @@ static void reset(maker *m) {
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
         if (i->entity < m->values) {
             *var_slot(m, i->entity) = VYRE_NONE;
+            m->param[i->entity] = VYRE_NONE;
             m->bound[i->entity] = false;
         }
     }
@@ -426,10 +397,23 @@ static void reset(maker *m) {
         m->access[m->used.data[i]] = 0;
     }
     m->used.count = 0;
+    m->kinds.count = 0;
+}
+
+/* What the declarations of the segment are, for the module. */
+static vyre_status give_kinds(const maker *m, vyre_segment_decl **out_decls, vyre_diag *diag) {
+    *out_decls = vyre_alloc(&m->rw.allocator, m->kinds.count, sizeof **out_decls);
+    if (!*out_decls) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    if (m->kinds.count > 0) {
+        memcpy(*out_decls, m->kinds.data, m->kinds.count * sizeof **out_decls);
+    }
+    return VYRE_OK;
 }
 
 vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t number,
-                               vyre_program **out_segment, bool *out_flips, vyre_diag *diag) {
+                               vyre_segment *out, vyre_diag *diag) {
     char name[VYRE_LIMIT_NAME + 1];
     (void)snprintf(name, sizeof name, "%.200s_%lu", m->p->name, (unsigned long)number);
     if (vyre_builder_create(&m->rw.allocator, name, &m->b) != VYRE_OK) {
@@ -440,15 +424,24 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->grid = m->next = m->turn = m->then = VYRE_NONE;
-    m->lanes = m->tick = m->expect = m->rank = m->raw = VYRE_NONE;
+    m->shared = m->next = m->made = VYRE_NONE;
+    m->lanes = m->tick = m->rank = m->raw = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
     memset(m->owned, 0xff, m->module->buffer_count * sizeof *m->owned);
     m->has_effect = false;
-    vyre_status status = build(m, out_segment, diag);
-    *out_flips = m->flips;
+    *out = (vyre_segment){0};
+    vyre_status status = build(m, &out->program, diag);
+    out->flips = m->flips;
+    out->makes = m->made != VYRE_NONE;
+    if (status == VYRE_OK && out->program) {
+        status = give_kinds(m, &out->decls, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_program_release(out->program);
+        out->program = NULL;
+    }
     reset(m);
     vyre_builder_destroy(m->b);
     m->b = NULL;
@@ -460,8 +453,7 @@ static uint32_t hidden_values(const maker *m) {
 }
 
 vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carry_plan *plan,
-                                      bool checks_turn, vyre_segment_maker **out_maker,
-                                      vyre_diag *diag) {
+                                      vyre_segment_maker **out_maker, vyre_diag *diag) {
     const vyre_allocator *a = &module->allocator;
     maker *m = vyre_alloc_zeroed(a, 1, sizeof *m);
     if (!m || vyre_rewriter_init(&m->rw, module->source, NULL, a) != VYRE_OK) {
@@ -472,19 +464,20 @@ vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carr
     m->p = plan->p;
     m->names = &module->names;
     m->module = &module->view;
-    m->checks_turn = checks_turn;
     m->values = vyre_entity_of_decl(plan, 0);
     m->rw.replace = replace;
     m->rw.user = m;
     m->loop_vars = vyre_alloc(a, hidden_values(m), sizeof *m->loop_vars);
     m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
     m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);
+    m->param = vyre_alloc(a, m->values, sizeof *m->param);
     m->owned = vyre_alloc(a, m->module->buffer_count, sizeof *m->owned);
-    if (!m->loop_vars || !m->access || !m->bound || !m->owned) {
+    if (!m->loop_vars || !m->access || !m->bound || !m->param || !m->owned) {
         vyre_segment_maker_destroy(m);
         return vyre_fail_memory(diag, "splitting");
     }
     memset(m->loop_vars, 0xff, hidden_values(m) * sizeof *m->loop_vars);
+    memset(m->param, 0xff, m->values * sizeof *m->param);
     *out_maker = m;
     return VYRE_OK;
 }
@@ -497,6 +490,8 @@ void vyre_segment_maker_destroy(vyre_segment_maker *m) {
     vyre_free(&a, m->loop_vars, hidden_values(m), sizeof *m->loop_vars);
     vyre_free(&a, m->access, m->p->decl_count, sizeof *m->access);
     vyre_free(&a, m->bound, m->values, sizeof *m->bound);
+    vyre_free(&a, m->param, m->values, sizeof *m->param);
+    vyre_vec_free(&a, &m->kinds);
     vyre_free(&a, m->owned, m->module->buffer_count, sizeof *m->owned);
     vyre_vec_free(&a, &m->used);
     vyre_rewriter_finish(&m->rw);

@@ -6,15 +6,28 @@
 
 #include "base/checked.h"
 #include "base/mutant.h"
+#include "ir/builder.h"
 #include "split/chunks.h"
+#include "split/words.h"
+#include "vyre/limits.h"
 
-vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name) {
+void vyre_segment_note_decl(maker *m, vyre_decl decl, vyre_decl_kind kind, uint32_t ref) {
+    if (decl != VYRE_NONE &&
+        (decl != m->kinds.count ||
+         !vyre_vec_push(&m->rw.allocator, &m->kinds, ((vyre_segment_decl){(uint8_t)kind, ref})))) {
+        vyre_builder_fail_memory(m->b);
+    }
+}
+
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name,
+                               vyre_decl_kind kind, uint32_t ref) {
     if (*slot == VYRE_NONE) {
         *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
                 : role == VYRE_WORKGROUP || role == VYRE_PRIVATE
                     ? vyre_build_memory(m->b, role, name, VYRE_U32,
                                         vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1))
                     : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
+        vyre_segment_note_decl(m, *slot, kind, ref);
     }
     return *slot;
 }
@@ -47,8 +60,10 @@ vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
         return VYRE_NONE;
     }
     vyre_expr groups = vyre_build_ref(
-        m->b, one ? vyre_segment_carrier(m, &m->group[axis], VYRE_PARAM, m->names->group[axis])
-                  : vyre_segment_carrier(m, &m->groups[axis], VYRE_PARAM, m->names->groups[axis]));
+        m->b, one ? vyre_segment_carrier(m, &m->group[axis], VYRE_PARAM, m->names->group[axis],
+                                         VYRE_DECL_GROUP_ID, axis)
+                  : vyre_segment_carrier(m, &m->groups[axis], VYRE_PARAM, m->names->groups[axis],
+                                         VYRE_DECL_GROUP_COUNT, axis));
     if (which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_NUM_GROUPS) {
         return groups;
     }
@@ -57,7 +72,8 @@ vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
 }
 
 static vyre_expr lane_count(maker *m) {
-    return vyre_build_ref(m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes));
+    return vyre_build_ref(
+        m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes, VYRE_DECL_LANES, 0));
 }
 
 /* Index of a lane's own word in a buffer, whose slots it counts from 0. */
@@ -66,7 +82,8 @@ static vyre_expr lane_index(maker *m, vyre_expr slot) {
 }
 
 static vyre_decl owned(maker *m, uint32_t buffer) {
-    return vyre_segment_carrier(m, &m->owned[buffer], VYRE_INOUT, m->module->buffers[buffer].name);
+    return vyre_segment_carrier(m, &m->owned[buffer], VYRE_INOUT, m->module->buffers[buffer].name,
+                                VYRE_DECL_OWN, buffer);
 }
 
 /* Index of a lane's own word in the buffer that has it. */
@@ -91,14 +108,10 @@ static vyre_expr group_number(maker *m) {
     return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
-/* Index of a shared value in _grid or _next. */
+/* Index of a group's value in _values or _next. */
 static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
-    uint32_t slot = entity->slot + word;
-    if (entity->kind == VYRE_CARRY_GRID) {
-        return u32(m, slot);
-    }
     vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
-    return op2(m, VYRE_EXPR_ADD, base, u32(m, m->plan->grid_words + slot));
+    return op2(m, VYRE_EXPR_ADD, base, u32(m, entity->slot + word));
 }
 
 /* Index in a buffer of a word of the group's workgroup memory. */
@@ -109,31 +122,6 @@ static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_expr wo
         block = op2(m, VYRE_EXPR_ADD, slots, block);
     }
     return op2(m, VYRE_EXPR_ADD, block, word);
-}
-
-/* A value as one or two words, and back. */
-static vyre_expr encode(maker *m, vyre_type type, vyre_expr value, uint32_t word) {
-    if (vyre_type_size(type) == 8) {
-        vyre_expr bits = type == VYRE_U64 ? value : vyre_build_bitcast(m->b, VYRE_U64, value);
-        return vyre_build_cast(m->b, VYRE_U32,
-                               VYRE_MUTANT(segment_drop_high_word, word, 0)
-                                   ? op2(m, VYRE_EXPR_SHR, bits, u32(m, 32))
-                                   : bits);
-    }
-    return type == VYRE_U32    ? value
-           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_U32, value)
-                               : vyre_build_bitcast(m->b, VYRE_U32, value);
-}
-
-static vyre_expr decode(maker *m, vyre_type type, vyre_expr low, vyre_expr high) {
-    if (vyre_type_size(type) == 8) {
-        vyre_expr upper = op2(m, VYRE_EXPR_SHL, vyre_build_cast(m->b, VYRE_U64, high), u32(m, 32));
-        vyre_expr bits = op2(m, VYRE_EXPR_BIT_OR, vyre_build_cast(m->b, VYRE_U64, low), upper);
-        return type == VYRE_U64 ? bits : vyre_build_bitcast(m->b, type, bits);
-    }
-    return type == VYRE_U32    ? low
-           : type == VYRE_BOOL ? vyre_build_cast(m->b, VYRE_BOOL, low)
-                               : vyre_build_bitcast(m->b, type, low);
 }
 
 static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t size) {
@@ -159,13 +147,30 @@ void vyre_segment_give(maker *m, uint32_t e, vyre_expr value) {
 
 static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
     if (vyre_entity_is_shared(entity)) {
-        return vyre_build_load(m->b, vyre_segment_carrier(m, &m->grid, VYRE_IN, m->names->grid),
-                               shared_index(m, entity, word));
+        vyre_decl values = vyre_segment_carrier(m, &m->shared, VYRE_IN, m->names->values,
+                                                VYRE_DECL_PLACE, VYRE_PLACE_VALUES);
+        return vyre_build_load(m->b, values, shared_index(m, entity, word));
     }
     return vyre_segment_load_own(m, entity->slot + word);
 }
 
-void vyre_segment_restore_value(maker *m, uint32_t e) {
+/* The param of a scalar. Where lanes change the value, they have a variable of its name. */
+static void restore_scalar(maker *m, uint32_t e, bool changes) {
+    char buffer[64], name[VYRE_LIMIT_NAME + 1];
+    const vyre_entity *entity = &m->plan->entities[e];
+    const char *own = entity_name(m, e, buffer, sizeof buffer);
+    (void)snprintf(name, sizeof name, "%sold_%.200s", m->names->prefix, own);
+    vyre_decl param =
+        vyre_build_param(m->b, changes ? name : own, (vyre_type)entity->type, VYRE_NONE);
+    vyre_segment_note_decl(m, param, VYRE_DECL_SCALAR, entity->scalar);
+    if (changes) {
+        vyre_segment_give(m, e, vyre_build_ref(m->b, param));
+    } else {
+        m->param[e] = param;
+    }
+}
+
+void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
         vyre_expr value =
@@ -174,17 +179,22 @@ void vyre_segment_restore_value(maker *m, uint32_t e) {
         vyre_segment_give(m, e, value);
         return;
     }
+    if (entity->uniform) {
+        restore_scalar(m, e, changes);
+        return;
+    }
     vyre_expr low = word_of(m, entity, 0);
     vyre_expr high = entity->words == 2 ? word_of(m, entity, 1) : VYRE_NONE;
-    vyre_segment_give(m, e, decode(m, (vyre_type)entity->type, low, high));
+    vyre_segment_give(m, e, vyre_words_decode(m->b, (vyre_type)entity->type, low, high));
 }
 
 void vyre_segment_store_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
     for (uint32_t word = 0; word < entity->words; word++) {
-        vyre_expr value = encode(m, (vyre_type)entity->type, value_of(m, e), word);
+        vyre_expr value = vyre_words_encode(m->b, (vyre_type)entity->type, value_of(m, e), word);
         if (vyre_entity_is_shared(entity)) {
-            vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next);
+            vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next,
+                                                  VYRE_DECL_PLACE, VYRE_PLACE_NEXT);
             vyre_build_store(m->b, next, shared_index(m, entity, word), value);
         } else {
             vyre_segment_store_own(m, entity->slot + word, value);
@@ -193,12 +203,47 @@ void vyre_segment_store_value(maker *m, uint32_t e) {
     }
 }
 
+static vyre_expr condition_of(maker *m) {
+    const vyre_stmt s = m->block->condition;
+    vyre_expr condition = vyre_rewrite_expr(&m->rw, m->p->stmts[s].arg[0]);
+    vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
+    return vyre_builder_expr_type(m->b, condition) == VYRE_BOOL
+               ? condition
+               : op2(m, VYRE_EXPR_NE, condition, u32(m, 0));
+}
+
+static void store_made_word(maker *m, uint32_t word, vyre_expr value) {
+    vyre_decl made = vyre_segment_carrier(m, &m->made, VYRE_INOUT, m->names->made, VYRE_DECL_PLACE,
+                                          VYRE_PLACE_MADE);
+    vyre_build_store(m->b, made, u32(m, word), value);
+    m->has_effect = true;
+}
+
+void vyre_segment_store_made(maker *m) {
+    vyre_made made = vyre_carry_begin_made(m->plan, m->number);
+    while (vyre_carry_next_made(m->plan, m->number, &made)) {
+        for (uint32_t word = 0; word < made.words; word++) {
+            vyre_expr value = made.entity == VYRE_NONE ? condition_of(m) : value_of(m, made.entity);
+            store_made_word(m, made.word + word,
+                            vyre_words_encode(m->b, (vyre_type)made.type, value, word));
+        }
+    }
+    vyre_builder_at(m->b, vyre_program_place(m->rw.source));
+    if (m->plan->ends[m->number] & VYRE_ASKS_FOR_LIFE) {
+        store_made_word(
+            m, 0,
+            vyre_build_ref(m->b, vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick,
+                                                      VYRE_DECL_TICK, 0)));
+    }
+}
+
 /* An element whose bits a load or a store would not keep (a true that is not 1, the payload of a
  * NaN) goes through a private word, by copies; `tag` is the next one's. The source has copies, too:
  * they brought such bits. */
 
 static vyre_expr load_raw(maker *m, vyre_decl d, vyre_expr at, const char *tag) {
-    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_decl raw =
+        vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw, VYRE_DECL_LOCAL, 0);
     vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
     vyre_build_async_load(m->b, m->rw.decls[d], raw, op2(m, VYRE_EXPR_MUL, at, size), size, tag);
     vyre_build_async_wait(m->b, tag);
@@ -206,7 +251,8 @@ static vyre_expr load_raw(maker *m, vyre_decl d, vyre_expr at, const char *tag) 
 }
 
 static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const char *tag) {
-    vyre_decl raw = vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw);
+    vyre_decl raw =
+        vyre_segment_carrier(m, &m->raw, VYRE_PRIVATE, m->names->raw, VYRE_DECL_LOCAL, 0);
     vyre_expr size = u32(m, vyre_type_size((vyre_type)m->p->decls[d].type));
     vyre_build_store(m->b, raw, u32(m, 0), word);
     vyre_build_async_store(m->b, raw, m->rw.decls[d], op2(m, VYRE_EXPR_MUL, at, size), size, tag);
@@ -255,12 +301,12 @@ static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl
     if (x->restore) {
         vyre_expr low = vyre_build_load(m->b, carriers[0], words[0]);
         vyre_expr high = x->per == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
-        vyre_build_store(m->b, m->rw.decls[x->decl], at, decode(m, type, low, high));
+        vyre_build_store(m->b, m->rw.decls[x->decl], at, vyre_words_decode(m->b, type, low, high));
         return;
     }
     vyre_expr value = vyre_build_load(m->b, m->rw.decls[x->decl], at);
     for (uint32_t w = 0; w < x->per; w++) {
-        vyre_build_store(m->b, carriers[w], words[w], encode(m, type, value, w));
+        vyre_build_store(m->b, carriers[w], words[w], vyre_words_encode(m->b, type, value, w));
     }
     m->has_effect = true;
 }
@@ -332,7 +378,7 @@ static bool has_room_for_rank(const maker *m) {
 /* First element and stride for a lane's share of workgroup memory. Where lanes may have ended, the
  * living ones are numbered by a counter, of which there is one for each end of the segment. */
 static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_step) {
-    if (m->plan->ended_slot == VYRE_NONE) {
+    if (!(m->plan->ends[m->number] & (restore ? VYRE_HAS_ENDED : VYRE_HAS_ENDED | VYRE_MAY_END))) {
         uint32_t lanes = m->p->workgroup[0] * m->p->workgroup[1] * m->p->workgroup[2];
         if (!restore) {
             vyre_build_barrier(m->b, VYRE_SEQ_CST);
@@ -349,7 +395,8 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         *out_step = u32(m, 1);
         return;
     }
-    vyre_decl rank = vyre_segment_carrier(m, &m->rank, VYRE_WORKGROUP, m->names->rank);
+    vyre_decl rank =
+        vyre_segment_carrier(m, &m->rank, VYRE_WORKGROUP, m->names->rank, VYRE_DECL_LOCAL, 0);
     vyre_expr counter = u32(m, restore ? 0 : 1);
     char name[64];
     (void)snprintf(name, sizeof name, "%s_%s", m->names->rank, restore ? "in" : "out");

@@ -12,18 +12,19 @@ struct vyre_segment_maker {
     const vyre_module_names *names;
     const vyre_module_view *module; /* its buffers */
     uint32_t values; /* entities that are values: variables and hidden ones of loops */
-    bool checks_turn;
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
     uint32_t number;                  /* of the block */
     const vyre_presence *begin, *end; /* what the block has to do with */
     vyre_rewriter rw;
     vyre_builder *b;
-    vyre_var *loop_vars;      /* per hidden loop value, or VYRE_NONE */
-    uint8_t *access;          /* per declaration: bits of READ, WRITE */
-    VYRE_VEC(vyre_decl) used; /* declarations with access */
-    bool *bound;              /* per value: its binding is in the block */
-    vyre_decl grid, next, turn, then, lanes, tick, expect, rank, raw;
+    vyre_var *loop_vars;               /* per hidden loop value, or VYRE_NONE */
+    uint8_t *access;                   /* per declaration: bits of READ, WRITE */
+    VYRE_VEC(vyre_decl) used;          /* declarations with access */
+    bool *bound;                       /* per value: its binding is in the block */
+    vyre_decl *param;                  /* per value: the param that has it, or VYRE_NONE */
+    VYRE_VEC(vyre_segment_decl) kinds; /* of its declarations */
+    vyre_decl shared, next, made, lanes, tick, rank, raw;
     vyre_decl *owned; /* per buffer of what lanes and groups own */
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */
@@ -63,11 +64,15 @@ static inline vyre_var *var_slot(maker *m, uint32_t e) {
 }
 
 static inline vyre_expr value_of(maker *m, uint32_t e) {
-    return vyre_build_var(m->b, *var_slot(m, e));
+    return m->param[e] != VYRE_NONE ? vyre_build_ref(m->b, m->param[e])
+                                    : vyre_build_var(m->b, *var_slot(m, e));
 }
 
+/* Says what the declaration made last is. */
+void vyre_segment_note_decl(maker *m, vyre_decl decl, vyre_decl_kind kind, uint32_t ref);
 /* Carry declarations come to be when first used. */
-vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name);
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name,
+                               vyre_decl_kind kind, uint32_t ref);
 /* Linear number of the lane. */
 vyre_expr vyre_segment_here(maker *m);
 /* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
@@ -77,8 +82,11 @@ vyre_expr vyre_segment_load_own(maker *m, uint32_t slot);
 void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value);
 /* Binds the entity's variable to the value, or assigns it. */
 void vyre_segment_give(maker *m, uint32_t e, vyre_expr value);
-void vyre_segment_restore_value(maker *m, uint32_t e);
+/* changes: lanes set it in the block. */
+void vyre_segment_restore_value(maker *m, uint32_t e, bool changes);
 void vyre_segment_store_value(maker *m, uint32_t e);
+/* Hands to the schedule what the block makes, and that the lane is alive. */
+void vyre_segment_store_made(maker *m);
 /* Private arrays and workgroup memory that the block needs, or that it changed. */
 void vyre_segment_move_arrays(maker *m, bool restore);
 

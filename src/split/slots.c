@@ -1,6 +1,6 @@
-/* Slots: first fit in the order of the values, with a pool for each scope and for each size of one
- * or two words. Behind a block all slots below some number are taken; looking begins there, so that
- * values that are alive together cost no more than others. */
+/* Slots: first fit in the order of the values, with a pool for lanes and one for groups, for each
+ * size of one or two words. Behind a block all slots below some number are taken; looking begins
+ * there, so that values that are alive together cost no more than others. */
 #include "split/slots.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct pool {
     uint32_t *full; /* per block: slots below this one are busy */
 } pool;
 
-enum { POOL_LANE, POOL_GROUP, POOL_GRID, POOLS };
+enum { POOL_LANE, POOL_GROUP, POOLS };
 
 typedef struct slotter {
     vyre_carry_plan *plan;
@@ -77,13 +77,12 @@ static bool place(slotter *s, pool *in, uint32_t e) {
 }
 
 static bool is_stored(const vyre_entity *entity) {
-    return entity->carried && entity->kind != VYRE_CARRY_RECOMPUTED;
+    return entity->carried && entity->kind != VYRE_CARRY_RECOMPUTED &&
+           entity->kind != VYRE_CARRY_SCALAR;
 }
 
 static uint32_t pool_of(const vyre_entity *entity) {
-    return entity->kind == VYRE_CARRY_GRID    ? POOL_GRID
-           : entity->kind == VYRE_CARRY_GROUP ? POOL_GROUP
-                                              : POOL_LANE;
+    return entity->kind == VYRE_CARRY_GROUP ? POOL_GROUP : POOL_LANE;
 }
 
 static bool place_all(slotter *s, uint32_t values) {
@@ -113,7 +112,7 @@ bool vyre_slots_assign(vyre_carry_plan *plan, const vyre_presences *found,
         ok = ok && in->full;
     }
     ok = ok && place_all(&s, vyre_entity_of_decl(plan, 0));
-    uint32_t *totals[POOLS] = {&plan->lane_words, &plan->group_value_words, &plan->grid_words};
+    uint32_t *totals[POOLS] = {&plan->lane_words, &plan->group_value_words};
     for (int i = 0; i < 2 * POOLS; i++) {
         pool *in = &s.pools[i / 2][i % 2];
         *totals[i / 2] += in->slots * (i % 2 ? 2 : 1);

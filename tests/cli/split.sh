@@ -25,7 +25,7 @@ for subject in "${subjects[@]}"; do
 import json, pathlib, re, sys
 folder = pathlib.Path(sys.argv[1])
 module = json.load(open(folder / "schedule.json"))
-assert module["schema"] == 1 and module["program"] == sys.argv[1], module
+assert module["schema"] == 2 and module["program"] == sys.argv[1], module
 shown = (folder.parent / "out").read_text()
 names = [s["name"] for s in module["segments"]]
 assert sorted(names + ["schedule"]) == sorted(p.stem for p in folder.iterdir()), names
@@ -47,6 +47,13 @@ for s in steps:
     lane = sum(4 * c["words"] for c in kept if c["kind"] in ("lane", "private", "ended"))
     assert lane == s["bytes_per_lane"] <= 4 * module["lane_words"], s
     assert s["bytes_per_group"] <= 4 * (module["group_words"] + module["group_value_words"]), s
+    assert (s["decides"] is not None) == (s["kind"] == "branch"), s
+    for a in s["enter"] + s["leave"]:
+        assert a["value"] and 0 <= a["scalar"] < len(module["scalars"]), s
+for segment in module["segments"]:
+    params = re.findall(r"^    param (\w+)", segment["text"], re.M)
+    scalars = [module["scalars"][d["ref"]]["name"] for d in segment["decls"] if d["kind"] == "scalar"]
+    assert all(p in params or "_old_" + p in params for p in scalars), segment["name"]
 PYTHON
     expect_exit 0 "$VYRE" check "$name"/*.vy
     for segment in "$name"/*.vy; do

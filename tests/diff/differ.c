@@ -421,7 +421,7 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
             const vyre_module_view *m = vyre_module_get(module);
-            const uint64_t bytes = 4 * (m->grid_words + m->group_value_words * groups);
+            const uint64_t bytes = 4 * (m->made_words + m->group_value_words * groups);
             most = bytes > most ? bytes : most;
         }
         vyre_module_release(module);

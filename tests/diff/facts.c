@@ -135,8 +135,8 @@ void differ_note_module(differ_facts *f, const vyre_module_view *m) {
     for (uint32_t i = 0; i < m->carry_count; i++) {
         const vyre_carry *c = &m->carries[i];
         const bool array = c->kind == VYRE_CARRY_PRIVATE || c->kind == VYRE_CARRY_WORKGROUP;
-        const bool value =
-            c->kind == VYRE_CARRY_LANE || c->kind == VYRE_CARRY_GRID || c->kind == VYRE_CARRY_GROUP;
+        const bool value = c->kind == VYRE_CARRY_LANE || c->kind == VYRE_CARRY_SCALAR ||
+                           c->kind == VYRE_CARRY_GROUP;
         f->carries |= UINT32_C(1) << c->kind;
         if (value && c->words == 2) {
             f->carries |= UINT32_C(1) << DIFFER_CARRY_WIDE;

@@ -10,15 +10,13 @@
 #include "base/diag.h"
 #include "device/builtin.h"
 #include "ir/size.h"
-#include "kit/walk.h"
-#include "split/module.h"
-
-enum { LANE, GRID, NEXT, TURN, THEN, CARRIES };
+#include "vyre/schedule.h"
 
 typedef struct groups_kernel {
     vyre_module *module;
     vyre_backend_kernel **kernels;  /* of the segments */
     vyre_segment_binding *segments; /* bound anew for each group */
+    uint32_t source_decls;          /* of what was compiled: the module's source may have more */
 } groups_kernel;
 
 /* One launch of the source. */
@@ -28,9 +26,13 @@ typedef struct run {
     const vyre_module_view *m;
     const vyre_program_view *p; /* the module's source */
     const vyre_launch *source;
-    vyre_memory *local; /* per declaration of the source: workgroup memory */
-    vyre_memory carry[CARRIES];
-    uint64_t bytes[CARRIES];
+    vyre_memory *local;  /* per declaration of the source: workgroup memory */
+    vyre_launch as_seen; /* the launch with the group's own memory, for the schedule */
+    vyre_memory *memory; /* of that, */
+    uint32_t *counts;
+    vyre_memory lane, places[VYRE_PLACES];
+    uint64_t lane_bytes, place_bytes[VYRE_PLACES];
+    uint64_t *words; /* of the position */
     uint64_t number; /* of the group, */
     uint32_t group[3];
     uint64_t steps;
@@ -63,19 +65,12 @@ static void destroy(vyre_backend_device *device, vyre_backend_kernel *object) {
 static vyre_status compile_segment(vyre_backend_device *device, const groups_kernel *kernel,
                                    uint32_t number, vyre_diag *diag) {
     const vyre_program *program = vyre_module_get(kernel->module)->segments[number];
-    const vyre_module_names *names = vyre_module_names_of(kernel->module);
     const size_t count = (size_t)vyre_program_get(program)->decl_count + 1;
     vyre_segment_binding *b = &kernel->segments[number];
     *b = (vyre_segment_binding){
         .memory = calloc(count, sizeof *b->memory),
         .counts = calloc(count, sizeof *b->counts),
         .values = calloc(count, sizeof *b->values),
-        .grid = vyre_program_find_decl(program, names->grid),
-        .next = vyre_program_find_decl(program, names->next),
-        .turn = vyre_program_find_decl(program, names->turn),
-        .then = vyre_program_find_decl(program, names->then),
-        .tick = vyre_program_find_decl(program, names->tick),
-        .expect = vyre_program_find_decl(program, names->expect),
     };
     return b->memory && b->counts && b->values
                ? ref()->compile(device, program, &kernel->kernels[number], diag)
@@ -94,6 +89,7 @@ static vyre_status compile(vyre_backend_device *device, const vyre_program *prog
     }
     const uint32_t count = vyre_module_get(module)->segment_count;
     kernel->module = module;
+    kernel->source_decls = vyre_program_get(program)->decl_count;
     kernel->kernels = calloc(count + 1, sizeof *kernel->kernels);
     kernel->segments = calloc(count + 1, sizeof *kernel->segments);
     status = kernel->kernels && kernel->segments ? VYRE_OK : vyre_fail_memory(diag, "a kernel");
@@ -118,44 +114,34 @@ static uint32_t local_count(const run *r, vyre_decl d) {
     return (uint32_t)count;
 }
 
-/* Value of one of the params that splitting adds, or that of the source. */
-static uint64_t value_of(const run *r, const char *name) {
-    const vyre_module_names *names = vyre_module_names_of(r->kernel->module);
-    for (int axis = 0; axis < 3; axis++) {
-        if (strcmp(name, names->group[axis]) == 0) {
-            return r->group[axis];
-        }
-        if (strcmp(name, names->groups[axis]) == 0) {
-            return r->source->grid[axis];
-        }
-    }
-    const vyre_decl d = vyre_program_find_decl(r->m->source, name);
-    return strcmp(name, names->lanes) == 0
-               ? (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2]
-           : d == VYRE_NONE ? 0
-                            : r->source->values[d];
+static uint64_t lanes_of(const run *r) {
+    return (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2];
 }
 
 /* All that does not change from launch to launch of the group. */
 static void bind(const run *r, uint32_t number) {
-    const vyre_module_names *names = vyre_module_names_of(r->kernel->module);
-    const vyre_program_view *p = vyre_program_get(r->m->segments[number]);
+    const vyre_segment_decl *decls = r->m->decls[number];
     const vyre_segment_binding *b = &r->kernel->segments[number];
-    for (vyre_decl i = 0; i < p->decl_count; i++) {
-        const vyre_decl d = vyre_program_find_decl(r->m->source, p->decls[i].name);
-        if (p->decls[i].role == VYRE_PARAM) {
-            b->values[i] = value_of(r, p->decls[i].name);
-        } else if (strcmp(p->decls[i].name, names->lane) == 0) {
-            b->memory[i] = r->carry[LANE];
-            b->counts[i] = (uint32_t)(r->bytes[LANE] / 4);
-        } else if (d == VYRE_NONE) { /* the walk binds it; it has the size of its kind */
-            b->counts[i] = i == b->turn || i == b->then ? 1 : (uint32_t)(r->bytes[GRID] / 4);
-        } else if (r->local[d]) {
-            b->memory[i] = r->local[d];
-            b->counts[i] = local_count(r, d);
-        } else if (p->decls[i].role != VYRE_PRIVATE) {
-            b->memory[i] = r->source->memory[d];
-            b->counts[i] = r->source->counts[d];
+    for (vyre_decl d = 0; d < vyre_program_get(r->m->segments[number])->decl_count; d++) {
+        const uint32_t ref = decls[d].ref;
+        switch ((vyre_decl_kind)decls[d].kind) {
+        case VYRE_DECL_SOURCE:
+            b->memory[d] = r->memory[ref];
+            b->counts[d] = r->counts[ref];
+            b->values[d] = r->source->values[ref];
+            break;
+        case VYRE_DECL_OWN:
+            b->memory[d] = r->lane;
+            b->counts[d] = (uint32_t)(r->lane_bytes / 4);
+            break;
+        case VYRE_DECL_PLACE: b->counts[d] = (uint32_t)(r->place_bytes[ref] / 4); break;
+        case VYRE_DECL_LANES: b->values[d] = lanes_of(r); break;
+        case VYRE_DECL_GROUP_ID: b->values[d] = r->group[ref]; break;
+        case VYRE_DECL_GROUP_COUNT: b->values[d] = r->source->grid[ref]; break;
+        case VYRE_DECL_SCALAR: /* by each launch */
+        case VYRE_DECL_TICK:
+        case VYRE_DECL_LOCAL:
+        case VYRE_DECL_KINDS: break;
         }
     }
 }
@@ -164,9 +150,8 @@ static void bind(const run *r, uint32_t number) {
  * grid of this group alone. */
 static vyre_status note_trap(run *r, uint64_t lane, const vyre_diag *trap) {
     int tail = 0;
-    const uint64_t lanes = (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2];
     (void)sscanf(trap->message, "lane %*u%n", &tail);
-    const uint64_t number = r->number * lanes + lane;
+    const uint64_t number = r->number * lanes_of(r) + lane;
     if (number < r->trap_lane) {
         r->trap_lane = number;
         r->trap = *trap;
@@ -176,37 +161,51 @@ static vyre_status note_trap(run *r, uint64_t lane, const vyre_diag *trap) {
     return VYRE_OK;
 }
 
+static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, void *data,
+                               uint64_t size, vyre_diag *diag) {
+    run *r = user;
+    return ref()->read(r->device, memory, offset, data, size, diag);
+}
+
+static vyre_status run_segment(run *r, uint32_t segment, vyre_launch one) {
+    vyre_launch_result result = {0};
+    vyre_diag diag = {0};
+    one.grid[0] = one.grid[1] = one.grid[2] = 1;
+    one.max_steps -= one.max_steps ? r->steps : 0;
+    vyre_status status =
+        ref()->launch(r->device, r->kernel->kernels[segment], &one, &result, &diag);
+    r->steps += result.steps;
+    if (status == VYRE_TRAP) {
+        return note_trap(r, result.trap_lane, &diag);
+    }
+    if (status != VYRE_OK && r->diag) {
+        *r->diag = diag;
+    }
+    return status;
+}
+
 static vyre_status run_schedule(run *r) {
-    const vyre_module_launch pass = {.module = r->kernel->module,
-                                     .source = r->source,
-                                     .segments = r->kernel->segments,
-                                     .shared = {r->carry[GRID], r->carry[NEXT]},
-                                     .control = {r->carry[TURN], r->carry[THEN]}};
+    vyre_module_launch pass = {.module = r->kernel->module,
+                               .source = &r->as_seen,
+                               .segments = r->kernel->segments,
+                               .group = {r->group[0], r->group[1], r->group[2]}};
+    const vyre_reader reader = {.read = read_memory, .user = r};
+    vyre_position at = vyre_position_begin(pass.module, r->words);
     vyre_status status = VYRE_OK;
-    for (vyre_walk w = vyre_walk_begin(pass.module); w.at != VYRE_NONE && status == VYRE_OK;) {
-        const vyre_step *step = &r->m->steps[w.at];
-        uint32_t word = 0;
+    memcpy(pass.places, r->places, sizeof pass.places);
+    while (at.step != VYRE_NONE && status == VYRE_OK) {
+        const uint32_t segment = r->m->steps[at.step].segment;
+        vyre_launch one;
         status = vyre_launch_check_steps(r->source, r->steps, r->diag);
-        if (status == VYRE_OK && step->segment != VYRE_NONE) {
-            vyre_launch one = vyre_walk_launch(&w, &pass);
-            vyre_launch_result result = {0};
-            one.grid[0] = one.grid[1] = one.grid[2] = 1;
-            one.max_steps -= one.max_steps ? r->steps : 0;
-            vyre_diag diag = {0};
-            status =
-                ref()->launch(r->device, r->kernel->kernels[step->segment], &one, &result, &diag);
-            r->steps += result.steps;
-            if (status == VYRE_TRAP) {
-                status = note_trap(r, result.trap_lane, &diag);
-            } else if (status != VYRE_OK && r->diag) {
-                *r->diag = diag;
-            }
+        if (status == VYRE_OK) {
+            status = vyre_position_enter(&at, &pass, &reader, &one, r->diag);
         }
-        if (status == VYRE_OK && vyre_step_decides(step)) {
-            status = ref()->read(r->device, pass.control[vyre_walk_then(&w)], 0, &word, sizeof word,
-                                 r->diag);
+        if (status == VYRE_OK && segment != VYRE_NONE) {
+            status = run_segment(r, segment, one);
         }
-        vyre_walk_advance(&w, word);
+        if (status == VYRE_OK) {
+            status = vyre_position_leave(&at, &pass, &reader, r->diag);
+        }
     }
     return status;
 }
@@ -218,11 +217,15 @@ static void release(run *r) {
             r->local[d] = 0;
         }
     }
-    for (int i = 0; i < CARRIES; i++) {
-        if (r->carry[i]) {
-            ref()->free(r->device, r->carry[i]);
-            r->carry[i] = 0;
+    for (int i = 0; i < VYRE_PLACES; i++) {
+        if (r->places[i]) {
+            ref()->free(r->device, r->places[i]);
+            r->places[i] = 0;
         }
+    }
+    if (r->lane) {
+        ref()->free(r->device, r->lane);
+        r->lane = 0;
     }
 }
 
@@ -235,10 +238,15 @@ static vyre_status run_group(run *r) {
             status =
                 ref()->allocate(r->device, count * vyre_type_size((vyre_type)r->p->decls[d].type),
                                 &r->local[d], r->diag);
+            r->memory[d] = r->local[d];
+            r->counts[d] = (uint32_t)count;
         }
     }
-    for (int i = 0; i < CARRIES && status == VYRE_OK; i++) {
-        status = ref()->allocate(r->device, r->bytes[i], &r->carry[i], r->diag);
+    if (status == VYRE_OK) {
+        status = ref()->allocate(r->device, r->lane_bytes, &r->lane, r->diag);
+    }
+    for (int i = 0; i < VYRE_PLACES && status == VYRE_OK; i++) {
+        status = ref()->allocate(r->device, r->place_bytes[i], &r->places[i], r->diag);
     }
     for (uint32_t i = 0; i < r->m->segment_count && status == VYRE_OK; i++) {
         bind(r, i);
@@ -256,20 +264,32 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     const groups_kernel *kernel = (const groups_kernel *)object;
     const vyre_module_view *m = vyre_module_get(kernel->module);
     const vyre_program_view *p = vyre_program_get(m->source);
-    const uint64_t lanes = (uint64_t)p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
-    const uint64_t shared = 4 * (uint64_t)m->grid_words, control = 4 * (uint64_t)m->control_words;
+    const uint64_t made = 4 * (uint64_t)m->made_words;
+    const size_t decls = (size_t)p->decl_count + 1;
     run r = {.device = device,
              .kernel = kernel,
              .m = m,
              .p = p,
              .source = source,
-             .local = calloc((size_t)p->decl_count + 1, sizeof *r.local),
-             .bytes = {4 * lanes * m->lane_words, shared, shared, control, control},
+             .local = calloc(decls, sizeof *r.local),
+             .memory = calloc(decls, sizeof *r.memory),
+             .counts = calloc(decls, sizeof *r.counts),
+             .words = calloc(vyre_position_words(kernel->module) + 1u, sizeof *r.words),
+             .as_seen = *source,
+             .place_bytes = {[VYRE_PLACE_MADE] = made, [VYRE_PLACE_SPARE] = made},
              .trap_lane = UINT64_MAX,
              .diag = diag};
     const uint32_t *grid = source->grid;
     const uint64_t groups = (uint64_t)grid[0] * grid[1] * grid[2];
-    vyre_status status = r.local ? VYRE_OK : vyre_fail_memory(diag, "a launch");
+    vyre_status status =
+        r.local && r.memory && r.counts && r.words ? VYRE_OK : vyre_fail_memory(diag, "a launch");
+    r.lane_bytes = 4 * lanes_of(&r) * m->lane_words;
+    r.as_seen.memory = r.memory;
+    r.as_seen.counts = r.counts;
+    for (vyre_decl d = 0; d < kernel->source_decls && status == VYRE_OK; d++) {
+        r.memory[d] = source->memory[d];
+        r.counts[d] = source->counts[d];
+    }
     for (uint64_t i = 0; i < groups && status == VYRE_OK; i++) {
         const uint64_t g = source->order == VYRE_ORDER_FORWARD ? i : groups - 1 - i;
         r.number = g;
@@ -280,6 +300,9 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     }
     out_result->steps = r.steps;
     free(r.local);
+    free(r.memory);
+    free(r.counts);
+    free(r.words);
     if (status == VYRE_OK && r.trap_lane != UINT64_MAX) {
         status = VYRE_TRAP;
         out_result->trap_lane = r.trap_lane;

@@ -54,7 +54,7 @@ TEST(explain_names_what_is_carried_and_how) {
     CHECK_HAS(shown, "t                    memory, stored for each group       8 bytes");
     CHECK_HAS(shown, "a                    array, stored by each lane          8 bytes");
     CHECK_HAS(shown, "(lanes that ended)   masked: a flag for each lane        4 bytes");
-    CHECK_HAS(shown, "in total 16 bytes per lane, 8 per group, 0 for the grid\n");
+    CHECK_HAS(shown, "in total 16 bytes per lane, 8 per group\n");
     CHECK_HAS(shown, "    stays: x is written on line 4 and read on line 6\n");
     CHECK_HAS(shown, "grid_sync, line 5, removed: nothing that is written on one side is used on "
                      "the other\n");
@@ -68,7 +68,7 @@ TEST(text_is_the_schedule_and_programs) {
     vyre_text text;
     show(module, VYRE_MODULE_TEXT, &text);
     const char *shown = vyre_text_string(&text);
-    CHECK_HAS(shown, "step 0    p_0\n    grid_sync, line 5\n");
+    CHECK_HAS(shown, "step 0    p_0\n    end if no lane is alive\n    grid_sync, line 5\n");
     CHECK_HAS(shown, "if x[0] < 9, line 6: go to step ");
     const vyre_module_view *v = vyre_module_get(module);
     for (uint32_t i = 0; i < v->segment_count; i++) {

@@ -79,13 +79,13 @@ static vyre_status dispatch(vyre_device *device, const char *text, const vyre_di
 }
 
 TEST(waits_of_the_host_are_counted) {
-    /* One wait ends a pass. A fixpoint adds one for each buffer that it compares, a decision one
-     * for its word: the loop is asked three times to go on and once to end. */
+    /* A fixpoint adds one for each buffer that it compares, a scalar that is loaded one for its
+     * element: the loop is asked three times to go on and once to end. */
     static const struct {
         const char *text;
         uint32_t iterations;
         uint64_t waits;
-    } cases[] = {{plain_text, 0, 1}, {plain_text, 2, 4}, {plain_text, 9, 8}};
+    } cases[] = {{plain_text, 0, 0}, {plain_text, 2, 2}, {plain_text, 9, 4}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         vyre_device *device = open_told();
         vyre_dispatch_options o = {.has_iterations = cases[c].iterations > 0,
@@ -99,7 +99,7 @@ TEST(waits_of_the_host_are_counted) {
     vyre_device *device = open_told();
     vyre_dispatch_report report;
     REQUIRE_OK(dispatch(device, loop_text, NULL, &report, NULL), NULL);
-    CHECK_EQ(report.stats.host_waits, 1 + 4);
+    CHECK_EQ(report.stats.host_waits, 4);
     vyre_device_close(device);
 }
 
@@ -121,7 +121,7 @@ TEST(an_indirect_grid_is_a_wait_and_is_reported) {
         REQUIRE_OK(vyre_dispatch(device, program, in, 2, &out, 1, &o, &report, NULL), NULL);
         CHECK_EQ(report.grid[0], 2);
         CHECK_EQ(report.grid[1], 3);
-        CHECK_EQ(report.stats.host_waits, path == VYRE_PATH_RESIDENT ? 2 : 1);
+        CHECK_EQ(report.stats.host_waits, path == VYRE_PATH_RESIDENT ? 1 : 0);
         vyre_output_finish(&out, NULL);
     }
     vyre_program_release(program);
@@ -227,7 +227,7 @@ TEST(a_sequence_sums_what_its_steps_report) {
     REQUIRE_OK(vyre_dispatch_resident(pipeline, &v, 1, &keep, &one, NULL), NULL);
     CHECK_EQ(one.stats.skipped_launches, 1);
     CHECK_EQ(one.stats.sync_points, 2);
-    CHECK(one.stats.carried_bytes > 0 && one.stats.host_waits > 0);
+    CHECK(one.stats.carried_bytes > 0);
     CHECK_EQ(run_counters(device).skipped_launches, one.stats.skipped_launches);
     vyre_sequence_step step = {pipeline, &v, 1, &keep};
     uint32_t word = 0;

@@ -47,9 +47,9 @@ static void print_segments(const vyre_program *program) {
     if (vyre_split(program, NULL, NULL, &m, NULL) == VYRE_OK) {
         const vyre_module_view *v = vyre_module_get(m);
         for (uint32_t i = 0; i < v->step_count; i++) {
-            printf("step %u: segment %d kind %u next %d otherwise %d sync %d flips %d\n", i,
+            printf("step %u: segment %d kind %u next %d otherwise %d sync %d asks %d\n", i,
                    (int)v->steps[i].segment, v->steps[i].kind, (int)v->steps[i].next,
-                   (int)v->steps[i].otherwise, v->steps[i].sync, v->steps[i].flips);
+                   (int)v->steps[i].otherwise, v->steps[i].sync, v->steps[i].asks);
             if (v->steps[i].segment != VYRE_NONE) {
                 (void)vyre_program_print(v->segments[v->steps[i].segment], to_stdout, NULL);
             }
@@ -366,7 +366,7 @@ TEST(async_copies_are_pending_across_a_barrier) {
 
 /* Splits, and compares what is carried: `name kind words` for each, in order. */
 static void expect_carries(const char *text, const char *want) {
-    static const char *const kinds[] = {"recomputed", "lane",  "grid", "private",
+    static const char *const kinds[] = {"recomputed", "lane",  "scalar", "private",
                                         "workgroup",  "ended", "group"};
     vyre_program *p = run_parse(text);
     vyre_module *m = NULL;
@@ -526,14 +526,14 @@ TEST(barriers_that_nobody_needs_are_removed_or_weakened) {
                     1, 1, 0);
 }
 
-/* Words stored per lane and for the grid. */
-static void expect_words(const char *text, uint32_t lane, uint32_t area) {
+/* Words stored per lane, and scalars of the schedule. */
+static void expect_words(const char *text, uint32_t lane, uint32_t scalars) {
     vyre_program *p = run_parse(text);
     vyre_module *m = NULL;
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
     CHECK_EQ(vyre_module_get(m)->lane_words, lane);
-    CHECK_EQ(vyre_module_get(m)->grid_words, area);
+    CHECK_EQ(vyre_module_get(m)->scalar_count, scalars);
     vyre_module_release(m);
     vyre_program_release(p);
 }

@@ -10,7 +10,7 @@
 #include "base/mutant.h"
 #include "device/builtin.h"
 #include "kit/host_memory.h"
-#include "kit/walk.h"
+#include "vyre/schedule.h"
 
 typedef struct ref_device {
     vyre_host_device host;
@@ -205,12 +205,12 @@ static vyre_status ref_compile_module(vyre_backend_device *object, const vyre_mo
 }
 
 /* One launch of a step's segment; `steps` were run before it. */
-static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *walk,
-                               const vyre_module_launch *pass, uint64_t *steps, vyre_trap *trap,
+static vyre_status run_segment(vyre_backend_device *device, const vyre_module_launch *pass,
+                               uint32_t step, vyre_launch one, uint64_t *steps, vyre_trap *trap,
                                vyre_diag *diag) {
-    uint32_t segment = walk->module->steps[walk->at].segment;
-    ref_kernel kernel = {.program = walk->module->segments[segment]};
-    vyre_launch one = vyre_walk_launch(walk, pass);
+    const vyre_module_view *m = vyre_module_get(pass->module);
+    uint32_t segment = m->steps[step].segment;
+    ref_kernel kernel = {.program = m->segments[segment]};
     vyre_launch_result result = {0};
     vyre_status status = vyre_launch_check_time(pass->source, diag);
     if (status == VYRE_OK) {
@@ -221,7 +221,7 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *wal
         status = ref_launch(device, (vyre_backend_kernel *)&kernel, &one, &result, diag);
     }
     if (status != VYRE_OK && diag) {
-        diag->segment = VYRE_MUTANT(schedule_names_step, segment, walk->at + 1) + 1;
+        diag->segment = VYRE_MUTANT(schedule_names_step, segment, step + 1) + 1;
     }
     *steps += result.steps;
     return status == VYRE_TRAP ? vyre_trap_note(trap, result.trap_lane, diag) : status;
@@ -229,39 +229,63 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_walk *wal
 
 static void run_collective(const vyre_module_launch *pass, vyre_stmt stmt) {
     const vyre_launch *source = pass->source;
-    vyre_collective_copy copy = vyre_walk_collective(pass->module, stmt, source->counts);
+    vyre_collective_copy copy = vyre_collective_on_one_rank(pass->module, stmt, source->counts);
     if (copy.size > 0) {
         memcpy(vyre_host_bytes(source->memory[copy.to]), vyre_host_bytes(source->memory[copy.from]),
                copy.size);
     }
 }
 
-static vyre_status ref_run_module(vyre_backend_device *device, vyre_backend_kernel *kernel,
+static vyre_status read_memory(void *device, vyre_memory memory, uint64_t offset, void *data,
+                               uint64_t size, vyre_diag *diag) {
+    (void)device, (void)diag;
+    memcpy(data, (const char *)vyre_host_bytes(memory) + offset, size);
+    return VYRE_OK;
+}
+
+static vyre_status run_step(vyre_backend_device *device, vyre_position *at,
+                            const vyre_module_launch *pass, uint64_t *steps, vyre_trap *trap,
+                            vyre_diag *diag) {
+    const vyre_reader reader = {.read = read_memory, .user = device};
+    const uint32_t number = at->step;
+    const vyre_step *step = &vyre_module_get(pass->module)->steps[number];
+    vyre_launch one;
+    vyre_status status = vyre_position_enter(at, pass, &reader, &one, diag);
+    if (status == VYRE_OK && step->segment != VYRE_NONE) {
+        status = run_segment(device, pass, number, one, steps, trap, diag);
+    }
+    if (status == VYRE_OK && vyre_trap_is_due(trap, step)) {
+        return vyre_trap_report(trap, diag);
+    }
+    if (status == VYRE_OK) {
+        pass->visits[number]++;
+        status = vyre_position_leave(at, pass, &reader, diag);
+    }
+    if (status == VYRE_OK && at->step != VYRE_NONE && step->collective != VYRE_NONE) {
+        run_collective(pass, step->collective);
+    }
+    return status;
+}
+
+static vyre_status ref_run_module(vyre_backend_device *object, vyre_backend_kernel *kernel,
                                   const vyre_module_launch *pass, vyre_launch_result *out_result,
                                   vyre_diag *diag) {
-    vyre_walk walk = vyre_walk_begin(((ref_kernel *)kernel)->module);
+    const vyre_allocator *a = &((ref_device *)object)->host.allocator;
+    const vyre_module *module = ((ref_kernel *)kernel)->module;
+    const uint32_t words = vyre_position_words(module);
+    uint64_t *memory = vyre_alloc(a, words, sizeof *memory);
+    if (!memory) {
+        return vyre_fail_memory(diag, "a pass");
+    }
+    vyre_position at = vyre_position_begin(module, memory);
     vyre_status status = VYRE_OK;
     vyre_trap trap = {.happened = false};
     uint64_t steps = 0;
-    while (walk.at != VYRE_NONE) {
-        const vyre_step *step = &walk.module->steps[walk.at];
-        if (step->segment != VYRE_NONE) {
-            status = run_segment(device, &walk, pass, &steps, &trap, diag);
-        }
-        if (status != VYRE_OK || vyre_trap_is_due(&trap, step)) {
-            break;
-        }
-        pass->visits[walk.at]++;
-        uint32_t word = 0;
-        if (vyre_step_decides(step)) {
-            memcpy(&word, vyre_host_bytes(pass->control[vyre_walk_then(&walk)]), sizeof word);
-        }
-        vyre_walk_advance(&walk, word);
-        if (walk.at != VYRE_NONE && step->collective != VYRE_NONE) {
-            run_collective(pass, step->collective);
-        }
+    while (at.step != VYRE_NONE && status == VYRE_OK) {
+        status = run_step(object, &at, pass, &steps, &trap, diag);
     }
     out_result->steps = steps;
+    vyre_free(a, memory, words, sizeof *memory);
     return status == VYRE_OK ? vyre_trap_report(&trap, diag) : status;
 }
 

@@ -1,0 +1,384 @@
+/* Control: the declarations of the source and one for what lanes make, a binding of each scalar,
+ * and for each step the assignments that somebody needs, in the order of its block.
+ *
+ * An assignment is needed if its scalar is alive behind the block, or if a later one of the block
+ * needs it, its condition included: one walk backwards over each block. A counted loop takes
+ * `more = step < to - k; k = k + step`, which is exact as long as k < to, and so it is in a trip.
+ */
+#include "split/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "ir/rewrite.h"
+#include "ir/size.h"
+#include "split/words.h"
+
+/* One assignment to a scalar, or to the scalar of conditions (VYRE_NONE). */
+typedef struct assignment {
+    uint32_t value;
+    uint8_t item_kind; /* which part of a FOR; RANGE for other statements */
+    vyre_stmt stmt;
+    bool needed;
+} assignment;
+
+typedef struct maker {
+    vyre_module *m;
+    const vyre_carry_plan *plan;
+    const vyre_program_view *p;
+    vyre_rewriter rw;
+    vyre_builder *b;
+    vyre_var *scalars; /* by number */
+    uint32_t
+        *alive_in; /* per value: the last block, plus 1, behind a statement of which it is needed */
+    VYRE_VEC(assignment) list; /* of the block at hand */
+    vyre_decl made;
+    uint32_t count; /* statements so far */
+} maker;
+
+static vyre_expr u32(maker *m, uint32_t value) {
+    return vyre_build_u32(m->b, value);
+}
+
+static vyre_expr op2(maker *m, vyre_expr_op op, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(m->b, op, x, y, VYRE_NONE);
+}
+
+static uint32_t loop_value(const maker *m, vyre_stmt s, uint32_t value) {
+    return vyre_loop_value(m->p, m->plan->blocks, s, value);
+}
+
+/* ---- which assignments ---- */
+
+static bool add(maker *m, uint32_t value, uint8_t item_kind, vyre_stmt s) {
+    const assignment made = {.value = value, .item_kind = item_kind, .stmt = s};
+    return vyre_vec_push(&m->rw.allocator, &m->list, made);
+}
+
+static bool list_item(maker *m, const vyre_item *item) {
+    const vyre_scalars *scalars = &m->plan->scalars;
+    bool ok = true;
+    if (item->kind == VYRE_ITEM_RANGE) {
+        for (vyre_stmt s = item->begin; s < item->end && ok; s++) {
+            if (scalars->stmt[s] & VYRE_BY_CONTROL) {
+                ok = add(m, m->p->stmts[s].var, item->kind, s);
+            }
+        }
+        return ok;
+    }
+    const vyre_stmt s = item->begin;
+    const uint32_t var = m->p->stmts[s].var, more = loop_value(m, s, VYRE_LOOP_MORE);
+    if (!(vyre_scalars_bits(scalars, item->kind, s) & VYRE_BY_CONTROL)) {
+        return true;
+    }
+    return item->kind == VYRE_ITEM_FOR_STEP
+               ? add(m, more, item->kind, s) && add(m, var, item->kind, s)
+               : add(m, var, item->kind, s) &&
+                     add(m, loop_value(m, s, VYRE_LOOP_TO), item->kind, s) &&
+                     add(m, loop_value(m, s, VYRE_LOOP_STEP), item->kind, s) &&
+                     add(m, more, item->kind, s);
+}
+
+static void need(maker *m, vyre_expr root, uint32_t mark) {
+    for (vyre_expr e = root == VYRE_NONE ? 1 : vyre_expr_first(m->p, root);
+         root != VYRE_NONE && e <= root; e++) {
+        if (m->p->exprs[e].op == VYRE_EXPR_VAR) {
+            m->alive_in[m->p->exprs[e].ref] = mark;
+        }
+    }
+}
+
+static void need_bounds(maker *m, vyre_stmt s, uint32_t mark) {
+    m->alive_in[loop_value(m, s, VYRE_LOOP_TO)] = mark; /* asked of those that are assigned only */
+    m->alive_in[loop_value(m, s, VYRE_LOOP_STEP)] = mark;
+    m->alive_in[m->p->stmts[s].var] = mark;
+}
+
+/* What the assignment is made of is needed in front of it. */
+static void need_operands(maker *m, const assignment *a, uint32_t mark) {
+    const vyre_stmt_node *n = &m->p->stmts[a->stmt];
+    if (a->item_kind == VYRE_ITEM_RANGE) {
+        need(m, n->arg[0], mark);
+    } else if (a->item_kind == VYRE_ITEM_FOR_STEP ||
+               a->value == loop_value(m, a->stmt, VYRE_LOOP_MORE)) {
+        need_bounds(m, a->stmt, mark);
+    } else {
+        need(m,
+             n->arg[a->value == n->var                                 ? 0
+                    : a->value == loop_value(m, a->stmt, VYRE_LOOP_TO) ? 1
+                                                                       : 2],
+             mark);
+    }
+}
+
+static void find_needed(maker *m, uint32_t block) {
+    const vyre_block *b = &m->plan->blocks->list.data[block];
+    const uint32_t mark = block + 1;
+    for (uint32_t i = m->plan->first_present[block]; i < m->plan->first_present[block + 1]; i++) {
+        const vyre_presence *at = &m->plan->present[i];
+        if (at->entity < m->plan->scalars.value_count && at->flags & VYRE_LIVE_OUT &&
+            !(at->flags & VYRE_MADE)) { /* what lanes make comes later */
+            m->alive_in[at->entity] = mark;
+        }
+    }
+    const bool decides = b->exit == VYRE_EXIT_BRANCH && m->plan->scalars.decided[block];
+    if (decides && m->p->stmts[b->condition].op == VYRE_STMT_FOR) {
+        m->alive_in[loop_value(m, b->condition, VYRE_LOOP_MORE)] = mark;
+    } else if (decides) {
+        need(m, m->p->stmts[b->condition].arg[0], mark);
+    }
+    for (uint32_t i = m->list.count; i-- > 0;) {
+        assignment *a = &m->list.data[i];
+        a->needed =
+            m->alive_in[a->value] == mark && m->plan->entities[a->value].scalar != VYRE_NONE;
+        if (a->needed) {
+            m->alive_in[a->value] = 0;
+            need_operands(m, a, mark);
+        }
+    }
+}
+
+/* ---- what they are ---- */
+
+static vyre_expr scalar_value(maker *m, uint32_t value) {
+    return vyre_build_var(m->b, m->scalars[m->plan->entities[value].scalar]);
+}
+
+/* End or step of a loop. */
+static vyre_expr bound(maker *m, vyre_stmt s, uint32_t which) {
+    const vyre_expr e = m->p->stmts[s].arg[which == VYRE_LOOP_TO ? 1 : 2];
+    return e == VYRE_NONE                      ? u32(m, 1)
+           : vyre_loop_is_leaf(m->p, s, which) ? vyre_rewrite_expr(&m->rw, e)
+                                               : scalar_value(m, loop_value(m, s, which));
+}
+
+static bool steps_surely(const maker *m, vyre_stmt s) {
+    const vyre_expr e = m->p->stmts[s].arg[2];
+    return e == VYRE_NONE || (m->p->exprs[e].op == VYRE_EXPR_LITERAL && m->p->exprs[e].u.bits != 0);
+}
+
+static vyre_expr loop_expr(maker *m, const assignment *a) {
+    const vyre_stmt s = a->stmt;
+    const vyre_stmt_node *n = &m->p->stmts[s];
+    if (a->item_kind == VYRE_ITEM_FOR_STEP) {
+        vyre_expr var = scalar_value(m, n->var), step = bound(m, s, VYRE_LOOP_STEP);
+        return a->value == n->var
+                   ? op2(m, VYRE_EXPR_ADD, var, step)
+                   : op2(m, VYRE_MUTANT(control_one_trip_more, VYRE_EXPR_LT, VYRE_EXPR_LE), step,
+                         op2(m, VYRE_EXPR_SUB, bound(m, s, VYRE_LOOP_TO), var));
+    }
+    if (a->value != loop_value(m, s, VYRE_LOOP_MORE)) {
+        const uint32_t arg = a->value == n->var                           ? 0
+                             : a->value == loop_value(m, s, VYRE_LOOP_TO) ? 1
+                                                                          : 2;
+        return n->arg[arg] == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, n->arg[arg]);
+    }
+    vyre_expr some = op2(m, VYRE_EXPR_LT, scalar_value(m, n->var), bound(m, s, VYRE_LOOP_TO));
+    return VYRE_MUTANT(control_step_zero, steps_surely(m, s), true)
+               ? some
+               : op2(m, VYRE_EXPR_AND, some,
+                     op2(m, VYRE_EXPR_NE, bound(m, s, VYRE_LOOP_STEP), u32(m, 0)));
+}
+
+static void assign(maker *m, uint32_t scalar, vyre_expr value) {
+    vyre_build_assign(m->b, m->scalars[scalar], value);
+    m->count++;
+}
+
+static void build_enter(maker *m, uint32_t block) {
+    const vyre_block *b = &m->plan->blocks->list.data[block];
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const assignment *a = &m->list.data[i];
+        if (a->needed) {
+            vyre_expr value = a->item_kind == VYRE_ITEM_RANGE
+                                  ? vyre_rewrite_expr(&m->rw, m->p->stmts[a->stmt].arg[0])
+                                  : loop_expr(m, a);
+            vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, a->stmt));
+            assign(m, m->plan->entities[a->value].scalar, value);
+        }
+    }
+    if (m->plan->scalars.decided[block] && m->p->stmts[b->condition].op != VYRE_STMT_FOR) {
+        vyre_expr value = vyre_rewrite_expr(&m->rw, m->p->stmts[b->condition].arg[0]);
+        if (vyre_builder_expr_type(m->b, value) != VYRE_BOOL) {
+            value = op2(m, VYRE_EXPR_NE, value, u32(m, 0));
+        }
+        vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, b->condition));
+        assign(m, m->plan->condition_scalar, value);
+    }
+}
+
+static void build_leave(maker *m, uint32_t block) {
+    vyre_made made = vyre_carry_begin_made(m->plan, block);
+    while (vyre_carry_next_made(m->plan, block, &made)) {
+        vyre_expr low = vyre_build_load(m->b, m->made, u32(m, made.word));
+        vyre_expr high =
+            made.words == 2 ? vyre_build_load(m->b, m->made, u32(m, made.word + 1)) : VYRE_NONE;
+        assign(m,
+               made.entity == VYRE_NONE ? m->plan->condition_scalar
+                                        : m->plan->entities[made.entity].scalar,
+               vyre_words_decode(m->b, (vyre_type)made.type, low, high));
+    }
+}
+
+static bool build_step(maker *m, uint32_t block, vyre_step *step) {
+    const vyre_block *b = &m->plan->blocks->list.data[block];
+    bool ok = true;
+    m->list.count = 0;
+    for (uint32_t i = b->first; i != VYRE_NONE && ok; i = m->plan->blocks->items.data[i].next) {
+        ok = list_item(m, &m->plan->blocks->items.data[i]);
+    }
+    find_needed(m, block);
+    step->enter_begin = m->count;
+    build_enter(m, block);
+    step->enter_end = step->leave_begin = m->count;
+    build_leave(m, block);
+    step->leave_end = m->count;
+    step->decides = b->exit != VYRE_EXIT_BRANCH ? VYRE_NONE
+                    : m->p->stmts[b->condition].op == VYRE_STMT_FOR
+                        ? m->plan->entities[loop_value(m, b->condition, VYRE_LOOP_MORE)].scalar
+                        : m->plan->condition_scalar;
+    return ok;
+}
+
+/* ---- scalars ---- */
+
+/* Names of variables are told apart already; hidden ones are numbered. */
+static void bind_scalar(maker *m, uint32_t number, const char *name, vyre_type type,
+                        vyre_place place) {
+    vyre_builder_at(m->b, place);
+    m->scalars[number] = vyre_build_let(m->b, name, vyre_build_literal(m->b, type, 0));
+    m->count++;
+}
+
+static void bind_scalars(maker *m) {
+    static const char *const suffix[] = {"to", "step", "more"};
+    const vyre_program *source = m->m->source;
+    for (uint32_t e = 0; e < m->plan->scalars.value_count; e++) {
+        const vyre_entity *entity = &m->plan->entities[e];
+        const uint32_t hidden = e - m->p->var_count;
+        char name[64];
+        if (entity->scalar == VYRE_NONE) {
+            continue;
+        }
+        if (e < m->p->var_count) {
+            bind_scalar(m, entity->scalar, m->p->vars[e].name, (vyre_type)entity->type,
+                        vyre_program_var_place(source, e));
+            m->rw.vars[e] = m->scalars[entity->scalar];
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%sloop%lu_%s", m->m->names.prefix,
+                       (unsigned long)(hidden / VYRE_LOOP_VALUES),
+                       suffix[hidden % VYRE_LOOP_VALUES]);
+        bind_scalar(m, entity->scalar, name, (vyre_type)entity->type,
+                    vyre_program_stmt_place(
+                        source, m->plan->blocks->loops.data[hidden / VYRE_LOOP_VALUES]));
+    }
+    if (m->plan->condition_scalar != VYRE_NONE) {
+        bind_scalar(m, m->plan->condition_scalar, m->m->names.condition, VYRE_BOOL,
+                    vyre_program_place(source));
+    }
+}
+
+/* Whether the statement needs memory, or a scalar that does. */
+static bool needs_memory(const vyre_module *m, const vyre_program_view *p, vyre_stmt s) {
+    for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
+        if (p->exprs[e].op == VYRE_EXPR_LOAD ||
+            (p->exprs[e].op == VYRE_EXPR_VAR && !m->scalars[p->exprs[e].ref].host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Scalars that the host knows: all but those that need memory, also through others. Each round goes
+ * over all assignments, and there are as many as a chain of them runs against their order. */
+static void find_host(vyre_module *m, const vyre_program_view *p) {
+    bool changes = true;
+    while (changes) {
+        changes = false;
+        for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+            vyre_scalar *scalar = &m->scalars[p->stmts[s].var];
+            if (scalar->host && needs_memory(m, p, s)) {
+                scalar->host = false;
+                changes = true;
+            }
+        }
+    }
+}
+
+static vyre_status describe_scalars(vyre_module *m) {
+    const vyre_program_view *p = vyre_program_get(m->control);
+    m->view.scalar_count = p->var_count;
+    m->scalars = vyre_alloc_zeroed(&m->allocator, p->var_count, sizeof *m->scalars);
+    if (!m->scalars) {
+        return VYRE_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i < p->var_count; i++) {
+        m->scalars[i] = (vyre_scalar){.name = p->vars[i].name,
+                                      .type = p->vars[i].type,
+                                      .host = true,
+                                      .place = vyre_program_var_place(m->control, i)};
+    }
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const uint32_t nodes = p->stmts[s].end_expr - p->stmts[s].first_expr;
+        m->control_nodes = nodes > m->control_nodes ? nodes : m->control_nodes;
+    }
+    find_host(m, p);
+    return VYRE_OK;
+}
+
+static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
+    static const vyre_size_env nothing = {0};
+    const vyre_expr_node *n = &rw->p->exprs[expr];
+    uint64_t count = 0;
+    (void)operands, (void)user;
+    if (n->op == VYRE_EXPR_LEN && !vyre_role_is_buffer((vyre_role)rw->p->decls[n->ref].role)) {
+        (void)vyre_size_evaluate(rw->p, rw->p->decls[n->ref].size, &nothing, &count, NULL);
+        return vyre_build_u32(rw->to, (uint32_t)count); /* of constant size */
+    }
+    return vyre_rewrite_const(rw, expr);
+}
+
+static bool build(maker *m, const uint32_t *order) {
+    const vyre_allocator *a = &m->rw.allocator;
+    m->scalars = vyre_alloc(a, m->plan->scalar_count, sizeof *m->scalars);
+    m->alive_in = vyre_alloc_zeroed(a, m->plan->scalars.value_count, sizeof *m->alive_in);
+    bool ok = m->scalars && m->alive_in;
+    if (ok) {
+        vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+        vyre_rewrite_decls(&m->rw);
+        m->made = vyre_build_memory(m->b, VYRE_IN, m->m->names.made, VYRE_U32, VYRE_NONE);
+        bind_scalars(m);
+    }
+    for (uint32_t i = 0; i < m->m->view.step_count && ok; i++) {
+        ok = build_step(m, order[i], &m->m->steps[i]);
+    }
+    vyre_free(a, m->scalars, m->plan->scalar_count, sizeof *m->scalars);
+    vyre_free(a, m->alive_in, m->plan->scalars.value_count, sizeof *m->alive_in);
+    vyre_vec_free(a, &m->list);
+    return ok;
+}
+
+vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan,
+                               const uint32_t *order, vyre_diag *diag) {
+    char name[VYRE_LIMIT_NAME + 1];
+    maker m = {.m = module, .plan = plan, .p = plan->p};
+    (void)snprintf(name, sizeof name, "%.200s_control", plan->p->name);
+    if (vyre_builder_create(&module->allocator, name, &m.b) != VYRE_OK) {
+        return vyre_fail_memory(diag, "splitting");
+    }
+    vyre_status status = vyre_rewriter_init(&m.rw, module->source, m.b, &module->allocator);
+    if (status == VYRE_OK) {
+        m.rw.replace = replace;
+        status = build(&m, order) ? vyre_builder_finish(m.b, &module->control, diag)
+                                  : VYRE_OUT_OF_MEMORY;
+        vyre_rewriter_finish(&m.rw);
+    }
+    if (status == VYRE_OK) {
+        status = describe_scalars(module);
+    }
+    vyre_builder_destroy(m.b);
+    return status == VYRE_OUT_OF_MEMORY ? vyre_fail_memory(diag, "splitting") : status;
+}
