@@ -69,7 +69,7 @@ typedef struct walk {
     VYRE_VEC(change) changes;
     VYRE_VEC(outcome) outcomes;
     VYRE_VEC(loop_var) loop_vars;
-    shape_assigned assigned;
+    vyre_assigned assigned;
     uint32_t control;
     bool live;
     bool failed; /* out of memory */
@@ -590,7 +590,7 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     w.mark = vyre_alloc_zeroed(a, vars, sizeof *w.mark);
     w.other = vyre_alloc_zeroed(a, vars, sizeof *w.other);
     w.failed = !w.current || !w.bound || !w.mark || !w.other ||
-               !vyre_shapes_find_assigned(s->program, a, &w.assigned);
+               !vyre_assigned_find(s->program, a, &w.assigned);
     if (!w.failed) {
         walk_program(&w);
     }
@@ -598,7 +598,7 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     vyre_free(a, w.bound, vars, sizeof *w.bound);
     vyre_free(a, w.mark, vars, sizeof *w.mark);
     vyre_free(a, w.other, vars, sizeof *w.other);
-    vyre_shapes_free_assigned(s->program, a, &w.assigned);
+    vyre_assigned_free(s->program, a, &w.assigned);
     vyre_vec_free(a, &w.frames);
     vyre_vec_free(a, &w.changes);
     vyre_vec_free(a, &w.outcomes);

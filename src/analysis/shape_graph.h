@@ -8,6 +8,7 @@
 #ifndef VYRE_SRC_ANALYSIS_SHAPE_GRAPH_H
 #define VYRE_SRC_ANALYSIS_SHAPE_GRAPH_H
 
+#include "analysis/assigned.h"
 #include "analysis/shape.h"
 #include "vyre/ir.h"
 
@@ -73,20 +74,6 @@ struct vyre_shapes {
 
 enum { SHAPE_NODE_VARYING = 0 };
 #define SHAPE_NODE_MASK 0x7fffffffu
-
-/* shape_assigned.c: variables that are assigned in each loop, for all bodies of the program:
- * vars[first[loop] .. first[loop + 1]), where loop is its FOR or WHILE. */
-typedef struct shape_assigned {
-    uint32_t *first; /* per statement, and the end */
-    vyre_var *vars;
-    uint32_t count;
-} shape_assigned;
-
-/* False when out of memory; to be freed in either case. */
-bool vyre_shapes_find_assigned(const vyre_program_view *p, const vyre_allocator *a,
-                               shape_assigned *out);
-void vyre_shapes_free_assigned(const vyre_program_view *p, const vyre_allocator *a,
-                               shape_assigned *assigned);
 
 /* shape_build.c: steps, uses, nodes and edges. */
 vyre_status vyre_shapes_build(vyre_shapes *s);

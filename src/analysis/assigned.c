@@ -4,12 +4,12 @@
  * in the pairs. They are counted in a first scan and stored in a second. */
 #include <string.h>
 
-#include "analysis/shape_graph.h"
+#include "analysis/assigned.h"
 
 typedef struct scan {
     const vyre_program_view *p;
     const vyre_allocator *a;
-    shape_assigned *out;
+    vyre_assigned *out;
     VYRE_VEC(vyre_stmt) loops; /* open */
     uint32_t *binding;         /* per variable: loops open at its binding */
     vyre_stmt *listed;         /* per variable: innermost loop listed last, or VYRE_NONE */
@@ -61,8 +61,7 @@ static bool scan_assignments(scan *c) {
     return true;
 }
 
-bool vyre_shapes_find_assigned(const vyre_program_view *p, const vyre_allocator *a,
-                               shape_assigned *out) {
+bool vyre_assigned_find(const vyre_program_view *p, const vyre_allocator *a, vyre_assigned *out) {
     const size_t stmts = p->stmt_count, vars = p->var_count;
     scan c = {.p = p, .a = a, .out = out};
     c.binding = vyre_alloc(a, vars, sizeof *c.binding);
@@ -90,8 +89,8 @@ bool vyre_shapes_find_assigned(const vyre_program_view *p, const vyre_allocator 
     return ok;
 }
 
-void vyre_shapes_free_assigned(const vyre_program_view *p, const vyre_allocator *a,
-                               shape_assigned *assigned) {
+void vyre_assigned_free(const vyre_program_view *p, const vyre_allocator *a,
+                        vyre_assigned *assigned) {
     vyre_free(a, assigned->vars, assigned->count, sizeof *assigned->vars);
     vyre_free(a, assigned->first, (size_t)p->stmt_count + 1, sizeof *assigned->first);
 }
