@@ -33,20 +33,60 @@ const char *differ_order_name(vyre_order order) {
     return names[order];
 }
 
+/* The device as drawn, opened now if it is not among the last. */
+static vyre_status use_device(differ *d, vyre_device **out_device, vyre_diag *diag) {
+    char uri[DIFFER_URI];
+    uint32_t at = 0;
+    differ_device_uri(d->backend, d->uri, &d->draws, 0, uri);
+    while (at + 1 < DIFFER_OPEN && d->open[at].device && strcmp(d->open[at].uri, uri) != 0) {
+        at++;
+    }
+    vyre_device *device = d->open[at].device;
+    if (!device || strcmp(d->open[at].uri, uri) != 0) {
+        const vyre_status status = vyre_device_open(d->registry, uri, NULL, &device, diag);
+        if (status != VYRE_OK) {
+            return status;
+        }
+        if (d->open[at].device) {
+            vyre_device_close(d->open[at].device);
+        }
+    }
+    memmove(&d->open[1], &d->open[0], at * sizeof d->open[0]);
+    memcpy(d->open[0].uri, uri, sizeof uri);
+    *out_device = d->open[0].device = device;
+    return VYRE_OK;
+}
+
+/* What this machine has of what the backend's parameters may be. */
+static void find_usable(differ *d) {
+    for (uint32_t i = 0; i < DIFFER_CHOICES && d->backend->choices[i].name; i++) {
+        for (uint32_t v = 0; v < DIFFER_VALUES && d->backend->choices[i].values[v]; v++) {
+            vyre_device *device = NULL;
+            d->draws = (differ_draws){{0}, VYRE_SPLIT_AUTO};
+            d->draws.value[i] = (uint8_t)v;
+            if (use_device(d, &device, NULL) == VYRE_OK) {
+                d->usable[i] |= (uint8_t)(1u << v);
+            }
+        }
+    }
+    d->draws = (differ_draws){{0}, VYRE_SPLIT_AUTO};
+}
+
 vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
-    *d = (differ){
-        .orders = strncmp(backend, "ref-", 4) == 0, .thorough = true, .most_steps = 4000000};
+    vyre_device *device = NULL;
+    *d = (differ){.backend = differ_backend_of(backend), .thorough = true, .most_steps = 4000000};
+    (void)snprintf(d->uri, sizeof d->uri, "%s", backend);
     d->registry = groups_registry();
     vyre_status status = minimal_add(d->registry, diag);
     if (status == VYRE_OK) {
         status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
     }
     if (status == VYRE_OK) {
-        status = vyre_device_open(d->registry, backend, NULL, &d->device, diag);
+        status = use_device(d, &device, diag);
     }
-    if (status != VYRE_OK && d->ref) {
-        vyre_device_close(d->ref);
-        d->ref = NULL;
+    if (status == VYRE_OK) {
+        d->level = vyre_device_describe(device)->level;
+        find_usable(d);
     }
     roundtrip_init(&d->text);
     return status;
@@ -69,7 +109,9 @@ void differ_finish(differ *d) {
     roundtrip_finish(&d->text);
     if (d->ref) {
         vyre_device_close(d->ref);
-        vyre_device_close(d->device);
+    }
+    for (uint32_t i = 0; i < DIFFER_OPEN && d->open[i].device; i++) {
+        vyre_device_close(d->open[i].device);
     }
     vyre_registry_destroy(d->registry);
 }
@@ -81,6 +123,7 @@ void differ_draw(differ *d, uint64_t seed) {
     d->races = (drawn >> 8) % RACE_SAMPLE == 0;
     d->thorough = (drawn >> 32) % TEXT_SAMPLE == 0;
     d->tight = (drawn >> 40) % TIGHT_SAMPLE == 0;
+    d->draws = differ_draw_options(d->backend, d->usable, d->level, &state);
 }
 
 static differ_result fail(differ *d, differ_result result, const char *what,
@@ -299,9 +342,10 @@ static uint32_t passes_of(const vyre_program_view *p) {
 /* Runs in one way. The first run by the reference says how it has to end. */
 static differ_result run(differ *d, vyre_pipeline *pipeline, differ_way w, vyre_order order) {
     const bool oracle = w == DIFFER_NATIVE, first = oracle && d->runs[w] == 0;
-    const bool ordered = oracle || d->orders;
+    const bool ordered = oracle || d->backend->orders;
     const uint32_t passes = passes_of(vyre_program_get(pipeline->program));
-    const vyre_dispatch_options options = {.path = ways[w].path,
+    const vyre_dispatch_options options = {.split = oracle ? VYRE_SPLIT_AUTO : d->draws.split,
+                                           .path = ways[w].path,
                                            .no_optimize = ways[w].keep_barriers,
                                            .order = ordered ? order : VYRE_ORDER_FORWARD,
                                            .order_seed = ordered ? d->draw : 0,
@@ -429,24 +473,21 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
     return most;
 }
 
-/* The device under test, or one like it with buffers as small as can be. */
-static vyre_status choose_device(const differ *d, const vyre_program *program,
-                                 vyre_device **out_device, vyre_diag *diag) {
-    const char *name = vyre_device_describe(d->device)->backend;
-    const bool knows_limits = strncmp(name, "ref-", 4) == 0;
-    char uri[80];
-    *out_device = d->device;
-    if (!d->tight || !knows_limits || d->grid[0] == 0) { /* no grid is known after a trap */
-        return VYRE_OK;
+/* The device under test, or one like it with buffers as small as can be, which is the caller's. */
+static vyre_status choose_device(differ *d, const vyre_program *program, vyre_device **out_device,
+                                 vyre_diag *diag) {
+    char uri[DIFFER_URI];
+    if (!d->tight || !d->backend->limits || d->grid[0] == 0) { /* no grid is known after a trap */
+        return use_device(d, out_device, diag);
     }
-    (void)snprintf(uri, sizeof uri, "%s://max_buffer=%llu", name,
-                   (unsigned long long)least_buffer(d, program));
+    differ_device_uri(d->backend, d->uri, &d->draws, least_buffer(d, program), uri);
     return vyre_device_open(d->registry, uri, NULL, out_device, diag);
 }
 
 /* One pipeline for the two ways that keep the same barriers. */
 static differ_result check_backend(differ *d, const vyre_program *program, differ_way host) {
-    const vyre_dispatch_options options = {.no_optimize = ways[host].keep_barriers};
+    const vyre_dispatch_options options = {.split = d->draws.split,
+                                           .no_optimize = ways[host].keep_barriers};
     vyre_pipeline *pipeline = NULL;
     vyre_device *device = NULL;
     vyre_diag diag = {0};
@@ -466,7 +507,7 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
         result = check_split(d, pipeline, ways[host].keep_barriers);
     }
     vyre_pipeline_release(pipeline);
-    if (device != d->device) {
+    if (device && device != d->open[0].device) {
         vyre_device_close(device);
     }
     return result;

@@ -3,6 +3,7 @@
 #define VYRE_TESTS_DIFF_DIFFER_H
 
 #include "diff/coverage.h"
+#include "diff/draws.h"
 #include "diff/facts.h"
 #include "random/roundtrip.h"
 #include "vyre/dispatch.h"
@@ -18,7 +19,7 @@ typedef enum differ_result {
     DIFFER_SPLIT    /* it can't be split, or a segment is not a proper program */
 } differ_result;
 
-enum { DIFFER_RESULTS = DIFFER_SPLIT + 1, DIFFER_BUFFERS = 32, DIFFER_ORDERS = 4 };
+enum { DIFFER_RESULTS = DIFFER_SPLIT + 1, DIFFER_BUFFERS = 32, DIFFER_ORDERS = 4, DIFFER_OPEN = 4 };
 
 /* Ways to run: the reference, then the backend under test with and without the barriers that can
  * go, by both paths, with launches ahead of decisions. Each way of a backend that takes orders
@@ -47,8 +48,16 @@ typedef struct differ_ending {
 
 typedef struct differ {
     vyre_registry *registry; /* with "ref-groups" and "ref-minimal" */
-    vyre_device *ref, *device;
-    bool orders;                       /* the device takes an order */
+    vyre_device *ref;
+    const differ_backend *backend; /* under test, */
+    char uri[DIFFER_URI];          /* as it was asked for */
+    uint8_t usable[DIFFER_CHOICES];
+    differ_draws draws; /* for the program at hand */
+    vyre_level level;
+    struct {
+        char uri[DIFFER_URI];
+        vyre_device *device;
+    } open[DIFFER_OPEN];               /* the devices used last, [0] being the last */
     bool races;                        /* look for races too */
     bool tight;                        /* no buffer of the device is larger than it must be */
     bool thorough;                     /* segments must survive printing and parsing, too */

@@ -18,6 +18,10 @@ void differ_totals_count(differ_totals *t, const differ *d, differ_result result
         t->carries[i] += d->facts.carries >> i & 1;
     }
     differ_totals_cover(t, &d->cells);
+    t->splits[d->draws.split]++;
+    for (uint32_t i = 0; i < DIFFER_CHOICES; i++) {
+        t->values[i][d->draws.value[i]]++;
+    }
     for (uint32_t way = 0; way < DIFFER_WAY_COUNT; way++) {
         for (uint32_t order = 0; order < DIFFER_ORDERS; order++) {
             t->runs[way][order] += d->runs[way] >> order & 1;
@@ -77,6 +81,23 @@ void differ_totals_print(const differ_totals *t, FILE *to) {
                     order + 1 < DIFFER_ORDERS ? "," : "\n");
         }
     }
+}
+
+void differ_totals_print_draws(const differ_totals *t, const differ_backend *b, FILE *to) {
+    for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
+        fprintf(to, "drawn: %-25s", b->choices[i].name);
+        for (uint32_t v = 0; v < DIFFER_VALUES && b->choices[i].values[v]; v++) {
+            const char *value = b->choices[i].values[v];
+            fprintf(to, " %s %.1f %%", *value ? value : "default",
+                    percent(t->values[i][v], t->programs));
+        }
+        fputc('\n', to);
+    }
+    fprintf(to, "drawn: %-25s", "split");
+    for (uint32_t i = 0; i < DIFFER_SPLITS; i++) {
+        fprintf(to, " %s %.1f %%", differ_split_name(i), percent(t->splits[i], t->programs));
+    }
+    fputc('\n', to);
 }
 
 /* The row that begins with the cell; returns the first cell behind it. Where none can be: -, and if

@@ -19,6 +19,7 @@ typedef struct differ_totals {
     uint64_t segments, races, thorough;
     uint64_t runs[DIFFER_WAY_COUNT][DIFFER_ORDERS];
     uint64_t results[DIFFER_RESULTS];
+    uint64_t values[DIFFER_CHOICES][DIFFER_VALUES], splits[DIFFER_SPLITS]; /* drawn */
     uint64_t cells[CELL_COUNT];
 } differ_totals;
 
@@ -29,6 +30,7 @@ void differ_totals_cover(differ_totals *t, const coverage *c);
 void differ_totals_add(differ_totals *to, const differ_totals *from);
 uint64_t differ_totals_failures(const differ_totals *t);
 void differ_totals_print(const differ_totals *t, FILE *to);
+void differ_totals_print_draws(const differ_totals *t, const differ_backend *b, FILE *to);
 void differ_totals_print_cells(const differ_totals *t, FILE *to);
 /* Whether enough programs had each feature (10 %) and changed their outputs (90 %); if not, says
  * which. Few programs tell nothing and are enough. */

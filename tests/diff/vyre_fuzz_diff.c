@@ -256,6 +256,7 @@ static int conclude(const options *o, const job *jobs) {
     differ_totals_print_cells(&sum, stdout);
     if (!o->cells) {
         differ_totals_print(&sum, stdout);
+        differ_totals_print_draws(&sum, differ_backend_of(o->backend), stdout);
     }
     const bool enough = o->cells ? differ_totals_cells_suffice(&sum, DIFFER_CELL_ONE_OF, stdout)
                                  : differ_totals_suffice(&sum, stdout);

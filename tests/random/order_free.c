@@ -86,6 +86,20 @@ void order_free_store(order_free *g) {
     }
 }
 
+/* Counts in memory of the lane's own, where nothing else is stored, so that who came by is seen in
+ * the end. */
+void order_free_trace(order_free *g) {
+    const array *a = &g->arrays[0];
+    if (g->modes.of[0].mode == MODE_OWN) {
+        vyre_builder *b = g->x.b;
+        const vyre_expr old = vyre_build_load(b, a->decl, order_free_own_copy(g, a, a->copies));
+        const vyre_expr more = vyre_build_u32(b, 1 + random_below(&g->x, 7));
+        order_free_touch(g, a);
+        vyre_build_store(b, a->decl, order_free_own_copy(g, a, a->copies),
+                         vyre_build_op(b, VYRE_EXPR_ADD, old, more, VYRE_NONE));
+    }
+}
+
 static vyre_ordering ordering(order_free *g) {
     return random_chance(&g->x, 40) ? VYRE_SEQ_CST
                                     : (vyre_ordering)random_below(&g->x, VYRE_ORDERING_COUNT);

@@ -127,6 +127,8 @@ void order_free_list(order_free *g, place at, uint32_t most);
 level order_free_level(order_free *g);
 void order_free_local(order_free *g, vyre_var var, level l, bool fixed);
 void order_free_store(order_free *g);
+/* Leaves a trace of the lanes that come here, if the modes allow it. */
+void order_free_trace(order_free *g);
 void order_free_sync(order_free *g, place at, bool grid);
 /* A barrier if one may stand there, and new modes. */
 void order_free_barrier(order_free *g, place at);

@@ -190,6 +190,7 @@ static void continue_apart(order_free *g, place at, level own) {
     vyre_build_continue(g->x.b);
     vyre_build_end(g->x.b);
     g->rest = higher(g->rest, higher(at.level, own));
+    order_free_trace(g);
 }
 
 /* if (...) { break; } and the like */

@@ -119,6 +119,9 @@ void order_free_jump(order_free *g, place at) {
     place inside = at;
     vyre_var counter = VYRE_NONE;
     inside.depth++;
+    modes traced = g->modes;
+    traced.of[0] = (usage){.mode = MODE_OWN};
+    (void)order_free_settle(g, at, &traced, 1);
     if (in_loop && !order_free_begin_loop(g, at, loop, &inside)) {
         return;
     }
@@ -135,6 +138,7 @@ void order_free_jump(order_free *g, place at) {
     }
     add_jump(g, inside, counter);
     inside.steady = steady;
+    order_free_trace(g);
     if (random_chance(&g->x, 70)) {
         order_free_list(g, inside, 3);
     }

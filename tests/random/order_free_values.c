@@ -235,7 +235,8 @@ static void declare_array(order_free *g, vyre_role role, vyre_type type) {
     *a = (array){.role = role, .type = type, .copies = 1 + random_below(&g->x, 3)};
     a->lanes = role == VYRE_PRIVATE ? 1 : role == VYRE_WORKGROUP ? g->group_lanes : g->lanes;
     a->copies += g->array_count == 0 ? 6 / a->lanes : 0; /* room for the words */
-    const uint32_t size = a->lanes * a->copies;
+    /* In the first there is one more, for traces. */
+    const uint32_t size = a->lanes * (a->copies + (g->array_count == 0));
     a->decl = vyre_build_memory(g->x.b, role, order_free_name(g, vyre_role_name(role)), type,
                                 vyre_build_size(g->x.b, size));
     g->modes.of[g->array_count++].mode = role == VYRE_IN ? MODE_SHARED : MODE_OWN;

@@ -1,0 +1,75 @@
+/* The table of backends, and draws from it. */
+#include "diff/draws.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/test.h"
+
+static const differ_backend backends[] = {
+    {.name = "ref-split", .orders = true, .limits = true},
+    {.name = "ref-schedule", .orders = true, .limits = true},
+    {.name = "ref-groups", .orders = true, .limits = true},
+    {.name = "ref", .orders = true, .limits = true},
+    {.name = "cpu",
+     .choices = {{"threads", {"1", "2", "3", "8"}},
+                 {"features", {"", "sse2", "avx2", "avx512"}},
+                 {"gang", {"", "1", "4", "8"}},
+                 {"effort", {"0", "1"}}}},
+};
+
+const differ_backend *differ_backend_of(const char *uri) {
+    static const differ_backend any = {.name = ""};
+    const size_t length = strcspn(uri, ":");
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        if (strlen(backends[i].name) == length && memcmp(backends[i].name, uri, length) == 0) {
+            return &backends[i];
+        }
+    }
+    return &any;
+}
+
+/* One of the bits, 0 if there is none. */
+static uint8_t draw_bit(uint32_t bits, uint64_t *random) {
+    const uint32_t count = (uint32_t)__builtin_popcount(bits);
+    for (uint64_t i = count == 0 ? 0 : test_random_below(random, count); i > 0; i--) {
+        bits &= bits - 1;
+    }
+    return (uint8_t)(count == 0 ? 0 : __builtin_ctz(bits));
+}
+
+differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable, vyre_level level,
+                                 uint64_t *random) {
+    differ_draws draws = {.split = VYRE_SPLIT_AUTO};
+    for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
+        draws.value[i] = draw_bit(usable[i], random);
+    }
+    /* A device that can't wait for its grid has no other way. */
+    if (level != VYRE_LEVEL_SEGMENT && test_random_below(random, 2) == 1) {
+        draws.split = VYRE_SPLIT_ALWAYS;
+    }
+    return draws;
+}
+
+void differ_device_uri(const differ_backend *b, const char *uri, const differ_draws *draws,
+                       uint64_t max_buffer, char out[DIFFER_URI]) {
+    size_t length = (size_t)snprintf(out, DIFFER_URI, "%s", uri);
+    const char *separator = strstr(uri, "://") ? "&" : "://";
+    for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name && !strstr(uri, "://"); i++) {
+        const char *value = b->choices[i].values[draws->value[i]];
+        if (*value != '\0' && length < DIFFER_URI) {
+            length += (size_t)snprintf(out + length, DIFFER_URI - length, "%s%s=%s", separator,
+                                       b->choices[i].name, value);
+            separator = "&";
+        }
+    }
+    if (max_buffer != 0 && length < DIFFER_URI) {
+        (void)snprintf(out + length, DIFFER_URI - length, "%smax_buffer=%llu", separator,
+                       (unsigned long long)max_buffer);
+    }
+}
+
+const char *differ_split_name(uint32_t split) {
+    static const char *const names[] = {"auto", "never", "always"};
+    return names[split];
+}

@@ -1,0 +1,46 @@
+/* What is drawn for each program, and the device that is opened for it. */
+#include "diff/draws.h"
+
+#include <string.h>
+
+#include "harness/test.h"
+
+TEST(a_device_is_named_with_what_was_drawn) {
+    char uri[DIFFER_URI];
+    const differ_backend *cpu = differ_backend_of("cpu");
+    differ_device_uri(cpu, "cpu", &(differ_draws){.value = {1, 2, 0, 1}}, 0, uri);
+    CHECK(strcmp(uri, "cpu://threads=2&features=avx2&effort=1") == 0);
+    differ_device_uri(cpu, "cpu://threads=7", &(differ_draws){.value = {1, 2}}, 0, uri);
+    CHECK(strcmp(uri, "cpu://threads=7") == 0);
+    differ_device_uri(differ_backend_of("ref-split"), "ref-split", &(differ_draws){{0}, 0}, 64,
+                      uri);
+    CHECK(strcmp(uri, "ref-split://max_buffer=64") == 0);
+    differ_device_uri(differ_backend_of("ref"), "ref://memory=5", &(differ_draws){{0}, 0}, 64, uri);
+    CHECK(strcmp(uri, "ref://memory=5&max_buffer=64") == 0);
+    differ_device_uri(differ_backend_of("other"), "other", &(differ_draws){{0}, 0}, 0, uri);
+    CHECK(strcmp(uri, "other") == 0);
+}
+
+TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
+    enum { DRAWS = 1000 };
+    static const uint8_t usable[DIFFER_CHOICES] = {0xf, 0x5, 0x8, 0};
+    const differ_backend *cpu = differ_backend_of("cpu");
+    uint32_t seen[DIFFER_CHOICES][DIFFER_VALUES] = {{0}}, always = 0;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        uint64_t state = i;
+        const differ_draws d = differ_draw_options(cpu, usable, VYRE_LEVEL_SCHEDULE, &state);
+        for (uint32_t k = 0; k < DIFFER_CHOICES; k++) {
+            seen[k][d.value[k]]++;
+        }
+        always += d.split == VYRE_SPLIT_ALWAYS;
+    }
+    for (uint32_t v = 0; v < 4; v++) {
+        CHECK(seen[0][v] > DRAWS / 10);
+        CHECK_EQ(seen[1][v] > DRAWS / 10, v == 0 || v == 2);
+        CHECK_EQ(seen[2][v], v == 3 ? DRAWS : 0);
+    }
+    CHECK_EQ(seen[3][0], DRAWS);
+    CHECK(always > DRAWS / 3 && always < DRAWS * 2 / 3);
+    uint64_t state = 1;
+    CHECK_EQ(differ_draw_options(cpu, usable, VYRE_LEVEL_SEGMENT, &state).split, VYRE_SPLIT_AUTO);
+}
