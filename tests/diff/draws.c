@@ -10,6 +10,7 @@ static const differ_backend backends[] = {
     {.name = "ref-split", .orders = true, .limits = true},
     {.name = "ref-schedule", .orders = true, .limits = true},
     {.name = "ref-groups", .orders = true, .limits = true},
+    {.name = "ref-minimal", .orders = true, .limits = true},
     {.name = "ref", .orders = true, .limits = true},
     {.name = "cpu",
      .choices = {{"threads", {"1", "2", "3", "8"}},
