@@ -58,7 +58,8 @@ struct bench_workload {
     uint64_t size[SCALES][PEER_SIZES];
     bench_param params[MOST_PARAMS];
     bench_output outputs[PEER_OUTPUTS];
-    /* The least time in seconds that the machine allows, and what it is that does. */
+    /* The least time in seconds that the machine allows, and what it is that does; NULL: not known.
+     */
     double (*limit)(const bench_instance *instance, const peer_limits *limits);
     const char *limited_by;
     bool keeps_barriers; /* run without the optimiser; size[0] barriers must have been passed */
@@ -113,6 +114,8 @@ typedef struct bench_contestant {
     bool is_there;                 /* to the end */
     bool is_wrong;                 /* it computed something else */
     bool is_openmp;
+    bool takes_one_turn; /* it is enough that it gets through */
+    uint32_t neighbours; /* processes that are busy beside it */
 } bench_contestant;
 /* Starts the process, runs once, and leaves the outputs in own.data.out. */
 bool contestant_start(bench_contestant *c, const bench_instance *instance);

@@ -8,6 +8,7 @@ typedef struct bench_options {
     bench_scale scale;
     const char *backend; /* NULL: cpu if it is there */
     const char *json, *picture;
+    const char *peers; /* names with commas; NULL: all that are there */
     uint32_t rounds;
     bool verify; /* results only, no times */
     const char *const *names;
@@ -18,6 +19,7 @@ static const char *const scale_names[SCALES] = {"full", "small", "tiny"};
 
 static const char usage[] =
     "usage: bench_programs [--backend NAME] [--scale full|small|tiny] [--rounds N] [--verify]\n"
+    "                      [--peers gcc,clang,spin,pocl,graphblas]\n"
     "                      [--json FILE] [--picture FILE] [--folder DIR] [--list] "
     "[WORKLOAD...|held-out|all]\n";
 
@@ -89,12 +91,37 @@ static const struct {
              {"graphblas", OBJECT("graphblas"), false, NULL, "GraphBLAS (libgraphblas-dev)"}};
 enum { PEERS = sizeof peers / sizeof peers[0] };
 
+static bool is_invited(const bench_options *o, const char *name) {
+    const char *at = o->peers;
+    size_t length = strlen(name);
+    while (at && (strncmp(at, name, length) != 0 || (at[length] && at[length] != ','))) {
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    return !o->peers || at;
+}
+
+/* The barrier must also end, and not too late, where threads and cores do not match. */
+static uint32_t invite_crowds(const bench_options *o, const bench_workload *w,
+                              bench_contestant *out) {
+    if (!w->keeps_barriers || !o->backend || strcmp(o->backend, "cpu") != 0) {
+        return 0;
+    }
+    out[0] = (bench_contestant){
+        .name = "8 threads", .backend = "cpu://threads=8", .takes_one_turn = true};
+    out[1] = (bench_contestant){.name = "2 beside 2",
+                                .backend = "cpu://threads=2",
+                                .takes_one_turn = true,
+                                .neighbours = 2};
+    return 2;
+}
+
 static uint32_t invite(const bench_options *o, const bench_workload *w, bench_contestant *out) {
     uint32_t count = 0;
-    out[count++] = (bench_contestant){.name = o->backend ? o->backend : "cpu",
-                                      .backend = o->backend ? o->backend : "cpu"};
+    out[count++] =
+        (bench_contestant){.name = o->backend ? o->backend : "vyre", .backend = o->backend};
     for (uint32_t i = 0; i < PEERS; i++) {
-        if (access(peers[i].object, R_OK) == 0 &&
+        if (access(peers[i].object, R_OK) == 0 && is_invited(o, peers[i].name) &&
             (!peers[i].only || strcmp(peers[i].only, w->peer) == 0)) {
             out[count++] = (bench_contestant){.name = peers[i].name,
                                               .object = peers[i].object,
@@ -102,12 +129,12 @@ static uint32_t invite(const bench_options *o, const bench_workload *w, bench_co
                                               .is_openmp = peers[i].is_openmp};
         }
     }
-    return count;
+    return count + invite_crowds(o, w, out + count);
 }
 
-static void tell_absent(void) {
+static void tell_absent(const bench_options *o) {
     for (uint32_t i = 0; i < PEERS; i++) {
-        if (peers[i].needs && access(peers[i].object, R_OK) != 0) {
+        if (peers[i].needs && is_invited(o, peers[i].name) && access(peers[i].object, R_OK) != 0) {
             printf("without %s: the build found no %s\n", peers[i].name, peers[i].needs);
         }
     }
@@ -139,7 +166,7 @@ static bool run_row(const bench_options *o, const bench_workload *w, const peer_
     if (good) {
         uint32_t count = invite(o, w, contestants);
         good = measure_row(&instance, contestants, count, o->rounds, out);
-        out->limit_ns = o->verify ? 0.0 : 1e9 * w->limit(&instance, limits);
+        out->limit_ns = o->verify || !w->limit ? 0.0 : 1e9 * w->limit(&instance, limits);
     }
     instance_finish(&instance);
     return good;
@@ -174,7 +201,7 @@ static int run_all(const bench_options *o) {
         }
         tell_limits(&figures.limits);
     }
-    tell_absent();
+    tell_absent(o);
     figures.rows = rows;
     for (uint32_t i = 0; i < count; i++) {
         bench_row *row = &rows[figures.row_count];
@@ -212,6 +239,8 @@ static int read_options(int argc, char **argv, bench_options *o) {
         i++;
         if (strcmp(name, "--backend") == 0) {
             o->backend = value;
+        } else if (strcmp(name, "--peers") == 0) {
+            o->peers = value;
         } else if (strcmp(name, "--folder") == 0) {
             ours_folder = value;
         } else if (strcmp(name, "--json") == 0) {

@@ -86,9 +86,13 @@ static bool is_slow(const bench_contestant *c) {
     return c->turns[0].ns > 2000000000;
 }
 
+static bool has_turn(const bench_contestant *c, uint32_t round) {
+    return c->takes_one_turn ? round == 0 : round % 3 == 0 || !is_slow(c);
+}
+
 static bool enough(const bench_contestant *contestants, uint32_t count, uint32_t rounds) {
     for (uint32_t k = 0; k < count; k++) {
-        if (contestants[k].pid && !is_slow(&contestants[k]) &&
+        if (contestants[k].pid && !is_slow(&contestants[k]) && !contestants[k].takes_one_turn &&
             count_rounds(&contestants[0], &contestants[k], is_clean) < rounds) {
             return false;
         }
@@ -106,7 +110,8 @@ bool measure_row(const bench_instance *instance, bench_contestant *contestants, 
     }
     contestant_finish(&truth);
     for (uint32_t k = 0; k < count; k++) {
-        if (contestant_start(&contestants[k], instance)) {
+        bool exists = contestants[k].backend || contestants[k].peer;
+        if (exists && contestant_start(&contestants[k], instance)) {
             check(&contestants[k], &truth.own);
         }
     }
@@ -115,7 +120,7 @@ bool measure_row(const bench_instance *instance, bench_contestant *contestants, 
             break;
         }
         for (uint32_t k = 0; k < count; k++) {
-            if (k == 0 || round % 3 == 0 || !is_slow(&contestants[k])) {
+            if (has_turn(&contestants[k], round) || k == 0) {
                 contestant_take_turn(&contestants[k], round);
             }
         }

@@ -39,7 +39,9 @@ static void print_result(const bench_row *row, uint32_t k) {
         unit_of(r->ns.median, &factor);
         printf("            [%.4g %.4g]", r->ns.low * factor, r->ns.high * factor);
     }
-    printf("  %.2fx limit", r->ns.median / row->limit_ns);
+    if (row->limit_ns > 0.0) {
+        printf("  %.2fx limit", r->ns.median / row->limit_ns);
+    }
     if (r->clean < r->pairs) {
         printf("  (%u of %u pairs had their cores)", r->clean, r->pairs);
     }
@@ -131,8 +133,11 @@ static void json_spread(FILE *file, const char *name, const bench_spread *s) {
 }
 
 static void json_row(FILE *file, const bench_row *row) {
-    fprintf(file, "{\"workload\":\"%s\",\"limit_ns\":%.9g,\"limited_by\":\"%s\",\"better\":%d,",
-            row->workload->name, row->limit_ns, row->workload->limited_by, row->better);
+    fprintf(file, "{\"workload\":\"%s\",\"better\":%d,", row->workload->name, row->better);
+    if (row->limit_ns > 0.0) {
+        fprintf(file, "\"limit_ns\":%.9g,\"limited_by\":\"%s\",", row->limit_ns,
+                row->workload->limited_by);
+    }
     fprintf(file, "\"results\":[");
     for (uint32_t k = 0; k < row->count; k++) {
         const bench_result *r = &row->results[k];

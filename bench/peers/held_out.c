@@ -1,0 +1,25 @@
+/* What the second set shares. */
+#include "held_out.h"
+
+void *held_prepare(const peer_instance *p) {
+    held_job *s = calloc(1, sizeof *s);
+    if (s) {
+        memcpy(s->size, p->size, sizeof s->size);
+        memcpy(s->in_bytes, p->in_bytes, sizeof s->in_bytes);
+        for (int k = 0; k < PEER_INPUTS && p->in[k]; k++) {
+            s->in[k] = peer_copy(p->in[k], p->in_bytes[k]);
+        }
+        for (int k = 0; k < PEER_OUTPUTS && p->out[k]; k++) {
+            s->out[k] = peer_room(p->out_bytes[k]);
+        }
+        s->scratch = peer_room(p->out_bytes[0]);
+    }
+    return s;
+}
+
+void held_collect(void *state, const peer_instance *p) {
+    held_job *s = state;
+    for (int k = 0; k < PEER_OUTPUTS && p->out[k]; k++) {
+        memcpy(p->out[k], s->out[k], p->out_bytes[k]);
+    }
+}
