@@ -43,6 +43,8 @@ typedef struct vyre_device_info {
     uint32_t
         launches_ahead; /* that it likes to have queued while the host does not know yet which
                            way a program goes; 0: launches are synchronous, or it does not help */
+    bool turns_loops;   /* likes the trips of loops over all elements one after the other: see
+                           vyre_split_options */
     /* Which operations programs for it may hold: they are lowered to these. NULL: all. What the
      * flags above deny is not among them. */
     const vyre_capabilities *can;

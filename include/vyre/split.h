@@ -203,6 +203,7 @@ typedef struct vyre_module_view {
     vyre_split_scope scope;
     bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
                      module is right only for grids of one group along y and z */
+    uint32_t widest; /* the module is right only if global_size.x is at most so much */
 } vyre_module_view;
 
 /* The carries that are alive when a step ends: indices into `carries`; their number is returned.
@@ -223,6 +224,10 @@ typedef struct vyre_split_options {
      * one of them not 0, lanes and groups have buffers of their own. */
     uint32_t lane_words, group_words;
     bool any_grid; /* a module for every grid: `along_x` will be false */
+    /* Loops over all elements, `for (i in global_id.x .. n step global_size.x)`, become steps, one
+     * for each trip: for devices without hardware threads, which then go over memory in its order.
+     */
+    bool turn_loops;
     /* What segments are lowered to (vyre/lower.h); declarations that lowering adds stand behind the
      * others. NULL: they stay as they are. */
     const vyre_capabilities *can;

@@ -84,9 +84,11 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     p->device = device;
     p->no_optimize = options->no_optimize;
     vyre_status status = take_program(p, program, options, diag);
-    p->is_split = vyre_contains_grid_sync(program) &&
-                  (device->info.level != VYRE_LEVEL_PROGRAM || options->split == VYRE_SPLIT_ALWAYS);
-    if (status == VYRE_OK && p->is_split) {
+    p->waits = vyre_contains_grid_sync(program);
+    p->is_split = device->info.level == VYRE_LEVEL_PROGRAM
+                      ? p->waits && options->split == VYRE_SPLIT_ALWAYS
+                      : p->waits || (device->info.turns_loops && !options->find_races);
+    if (status == VYRE_OK && p->is_split && p->waits) {
         status = may_split(device, program, options, diag);
     }
     if (status == VYRE_OK && pthread_mutex_init(&p->lock, NULL) != 0) {
@@ -163,10 +165,15 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
     const bool any_grid = which == VYRE_VARIANT_ANY_GRID;
     vyre_status status;
     if (p->is_split) {
-        const vyre_split_options split = {
-            .keep_barriers = p->no_optimize, .any_grid = any_grid, .can = &p->device->can};
+        const vyre_split_options split = {.keep_barriers = p->no_optimize,
+                                          .any_grid = any_grid,
+                                          .turn_loops = p->device->info.turns_loops && !any_grid,
+                                          .can = &p->device->can};
         status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, trace, diag);
-        v->along_x = status == VYRE_OK && vyre_module_get(v->schedule.module)->along_x;
+        if (status == VYRE_OK) {
+            v->along_x = vyre_module_get(v->schedule.module)->along_x;
+            v->widest = vyre_module_get(v->schedule.module)->widest;
+        }
     } else {
         status = compile_whole(p, v, any_grid, trace, diag);
     }
@@ -184,8 +191,11 @@ vyre_status vyre_pipeline_compile(vyre_pipeline *p, const vyre_dispatch_options 
 static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3]) {
     const bool along_x =
         VYRE_MUTANT(pipeline_any_grid, grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1, true);
-    return p->variants[VYRE_VARIANT_USUAL].along_x && !along_x ? VYRE_VARIANT_ANY_GRID
-                                                               : VYRE_VARIANT_USUAL;
+    const vyre_variant *usual = &p->variants[VYRE_VARIANT_USUAL];
+    const uint64_t lanes = (uint64_t)grid[0] * vyre_program_get(p->program)->workgroup[0];
+    const bool fits = (along_x || !usual->along_x) &&
+                      VYRE_MUTANT(pipeline_any_width, !p->is_split || lanes <= usual->widest, true);
+    return fits ? VYRE_VARIANT_USUAL : VYRE_VARIANT_ANY_GRID;
 }
 
 vyre_status vyre_compile(vyre_device *device, vyre_program *program,
@@ -249,7 +259,7 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
         what =
             (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
     }
-    if (options->split == VYRE_SPLIT_NEVER && p->is_split) {
+    if (options->split == VYRE_SPLIT_NEVER && p->is_split && p->waits) {
         what = "no splitting";
     } else if (options->split == VYRE_SPLIT_ALWAYS && !p->is_split &&
                vyre_contains_grid_sync(p->program)) {
@@ -306,7 +316,7 @@ void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3]) {
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
     const vyre_schedule *s = &p->variants[variant_for(p, grid)].schedule;
-    if (p->is_split && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
+    if (p->is_split && p->waits && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);
         vyre_count(set, VYRE_COUNT_grid_sync_points, s->sync_points);

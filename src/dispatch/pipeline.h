@@ -9,10 +9,11 @@
 /* What is launched: the whole program, or its segments. */
 typedef struct vyre_variant {
     bool is_compiled;
-    bool along_x;                /* only for grids of one group along y and z */
-    vyre_program *optimised;     /* what `kernel` was made of; NULL: the program itself */
-    vyre_program *lowered;       /* and this of that */
-    vyre_added added;            /* what lowering added to it */
+    bool along_x;            /* only for grids of one group along y and z */
+    uint32_t widest;         /* of a module: only for grids with at most so many lanes along x */
+    vyre_program *optimised; /* what `kernel` was made of; NULL: the program itself */
+    vyre_program *lowered;   /* and this of that */
+    vyre_added added;        /* what lowering added to it */
     vyre_backend_kernel *kernel; /* the whole program */
     vyre_schedule schedule;      /* or its segments */
 } vyre_variant;
@@ -26,6 +27,7 @@ struct vyre_pipeline {
     const vyre_program *program; /* what is run: the caller's, or `copy` */
     vyre_program *copy;          /* it with another workgroup; NULL: none */
     vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
+    bool waits;                  /* the program does, for its grid */
     bool is_split, no_optimize;
     vyre_variant variants[VYRE_VARIANTS];
     pthread_mutex_t lock; /* held by the dispatch that runs */

@@ -116,7 +116,8 @@ void vyre_run_begin(vyre_run *run, uint64_t begin) {
     if (!timeout || !vyre_add_u64(begin, timeout, &run->deadline)) {
         run->deadline = 0; /* none, or beyond all time */
     }
-    run->report = (vyre_dispatch_report){.was_split = run->pipeline->is_split};
+    run->report =
+        (vyre_dispatch_report){.was_split = run->pipeline->is_split && run->pipeline->waits};
 }
 
 vyre_status vyre_run_init(vyre_run *run, const vyre_bind_args *args) {

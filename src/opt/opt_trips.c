@@ -175,19 +175,26 @@ static void find_definitions(finder *f) {
 }
 
 static void find_loops(finder *f) {
+    uint32_t pending = 0; /* copies: begun here, and waited for in the same list */
     for (vyre_stmt s = f->p->entry; s < f->p->stmt_count; s++) {
         const vyre_stmt_node *n = &f->p->stmts[s];
         uint32_t offset;
+        pending += n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
+        pending -= n->op == VYRE_STMT_ASYNC_WAIT;
         if (n->op != VYRE_STMT_FOR || n->arg[2] == VYRE_NONE || !is_global_size(f, n->arg[2]) ||
             !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s)) {
             continue;
         }
         turned *loop = &f->loops[s];
         *loop = (turned){.how = (uint8_t)how_to_turn(f, s), .offset = offset};
+        if (loop->how == TURN_GRID && VYRE_MUTANT(trips_pending, pending > 0, false)) {
+            loop->how = TURN_ROWS; /* a copy can not be cut in two */
+        }
         loop->visits = loop->how == TURN_GRID && adds_up(f, s);
         if (loop->how != TURN_NOT) {
             f->trips->loops++;
             f->trips->most_offset = offset > f->trips->most_offset ? offset : f->trips->most_offset;
+            f->trips->most_strides = loop->visits ? VISIT : f->trips->most_strides;
         }
     }
 }

@@ -21,10 +21,12 @@
 
 typedef struct vyre_trips {
     VYRE_VEC(vyre_stmt)
-    cuts;                 /* grid barriers of the result that nobody waits at, ascending: the
-                             program may be cut there, and may go on without */
-    uint32_t loops;       /* that were turned */
-    uint32_t most_offset; /* right only if global_size.x + most_offset is below 2^32 */
+    cuts;           /* grid barriers of the result that nobody waits at, ascending: the
+                       program may be cut there, and may go on without */
+    uint32_t loops; /* that were turned */
+    /* Right only if both are below 2^32: global_size.x + most_offset, and global_size.x *
+     * most_strides. */
+    uint32_t most_offset, most_strides;
 } vyre_trips;
 
 /* The program is valid and has no calls; so is the result, which is the program itself, retained,

@@ -23,8 +23,9 @@ typedef struct maker {
     const vyre_program_view *p;
     const vyre_allocator *a;
     vyre_blocks *out;
-    bool *lifted;  /* per statement: a lifted opener */
-    bool *written; /* per declaration: some statement may write it */
+    const vyre_stmt *cuts, *cuts_end; /* those that the walk has not come to */
+    bool *lifted;                     /* per statement: a lifted opener */
+    bool *written;                    /* per declaration: some statement may write it */
     VYRE_VEC(open_list) open;
     uint32_t current;
     uint32_t depth;  /* lifted loops that are open */
@@ -239,7 +240,9 @@ static void walk(maker *m) {
         vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
         bool leaves =
             (n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && m->lifted[n->match];
-        if (vyre_waits_for(m->out->scope, n->op)) {
+        if (m->cuts < m->cuts_end && *m->cuts == s) {
+            m->cuts++;
+        } else if (vyre_waits_for(m->out->scope, n->op)) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
@@ -470,9 +473,15 @@ static void make(maker *m) {
 }
 
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             vyre_split_scope scope, const vyre_allocator *a) {
+                             vyre_split_scope scope, const vyre_stmt *cuts, uint32_t cut_count,
+                             const vyre_allocator *a) {
     *blocks = (vyre_blocks){.scope = scope, .stmt_count = program->stmt_count};
-    maker m = {.p = program, .a = a, .out = blocks, .region = VYRE_NONE};
+    maker m = {.p = program,
+               .a = a,
+               .out = blocks,
+               .cuts = cuts,
+               .cuts_end = cuts + cut_count,
+               .region = VYRE_NONE};
     m.lifted = vyre_alloc_zeroed(a, program->stmt_count, sizeof *m.lifted);
     m.written = vyre_alloc_zeroed(a, program->decl_count, sizeof *m.written);
     blocks->loop_of = vyre_alloc(a, program->stmt_count, sizeof *blocks->loop_of);

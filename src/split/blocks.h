@@ -50,9 +50,11 @@ typedef struct vyre_blocks {
     uint32_t stmt_count;
 } vyre_blocks;
 
-/* The program has no calls. */
+/* The program has no calls. cuts: grid barriers, ascending, around which constructs are lifted, but
+ * at which nobody waits. */
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
-                             vyre_split_scope scope, const vyre_allocator *a);
+                             vyre_split_scope scope, const vyre_stmt *cuts, uint32_t cut_count,
+                             const vyre_allocator *a);
 /* Whether lanes may trap in a launch behind which others go on, to the next grid barrier. */
 bool vyre_blocks_outlive_traps(const vyre_blocks *blocks, const vyre_program_view *program);
 /* Whether the block ends without a grid barrier, and others follow. */

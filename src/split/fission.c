@@ -18,6 +18,7 @@
 #include "split/control.h"
 #include "split/module.h"
 #include "split/segment.h"
+#include "split/turn.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
 static const char *const stems[] = {"at",  "group", "if",  "lane",    "loop", "made", "next",
@@ -364,7 +365,8 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
     choose_names(p, &m->names);
     vyre_blocks blocks;
     m->view.scope = options->scope;
-    vyre_status status = vyre_blocks_init(&blocks, p, options->scope, a);
+    vyre_status status =
+        vyre_blocks_init(&blocks, p, options->scope, m->cuts.data, m->cuts.count, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
         status = vyre_carry_init(&plan, m->source, &blocks, a, diag);
@@ -403,11 +405,12 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     m->origin_count = vyre_program_get(apart)->var_count;
     if (options->keep_barriers || options->scope != VYRE_SPLIT_SCOPE_GRID) {
         m->source = apart;
-        return VYRE_OK;
+    } else {
+        status = vyre_opt_barrier(apart, options->any_grid, a, &m->source, &m->barriers, diag);
+        vyre_program_release(apart);
     }
-    status = vyre_opt_barrier(apart, options->any_grid, a, &m->source, &m->barriers, diag);
-    vyre_program_release(apart);
-    return status;
+    m->view.widest = UINT32_MAX;
+    return status == VYRE_OK && options->turn_loops ? vyre_turn_loops(m, diag) : status;
 }
 
 static vyre_status lower_segments(vyre_module *m, const vyre_capabilities *can, vyre_diag *diag) {

@@ -41,6 +41,7 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->buffer_names, v->buffer_count, sizeof *module->buffer_names);
     vyre_free(&a, module->regions, v->region_count, sizeof *module->regions);
     vyre_barriers_finish(&module->barriers, &a);
+    vyre_vec_free(&a, &module->cuts);
     vyre_free(&a, module->live, module->live_count, sizeof *module->live);
     vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
     vyre_free(&a, module->origin, module->origin_count, sizeof *module->origin);

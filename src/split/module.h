@@ -44,8 +44,9 @@ struct vyre_module {
     char (*buffer_names)[VYRE_MODULE_NAME];
     vyre_split_region *regions;
     vyre_barriers barriers;
-    uint32_t *live;       /* concatenated lists */
-    uint32_t *live_first; /* step_count + 1 */
+    VYRE_VEC(vyre_stmt) cuts; /* grid barriers of `source` that only say: cut here; ascending */
+    uint32_t *live;           /* concatenated lists */
+    uint32_t *live_first;     /* step_count + 1 */
     uint32_t live_count;
     vyre_module_names names;
 };

@@ -73,7 +73,11 @@ static void note_stmt(differ_facts *f, walk *w, vyre_stmt at) {
     if (simple[s->op] != 0) {
         differ_note(f, simple[s->op] - 1u, true);
     }
-    if (s->op == VYRE_STMT_WHILE) {
+    if (s->op == VYRE_STMT_FOR && s->arg[2] != VYRE_NONE) {
+        const vyre_expr_node *step = &w->p->exprs[s->arg[2]];
+        differ_note(f, DIFFER_STRIDE,
+                    step->op == VYRE_EXPR_BUILTIN && step->sub == VYRE_BUILTIN_GLOBAL_SIZE);
+    } else if (s->op == VYRE_STMT_WHILE) {
         for (vyre_expr i = s->first_expr; i < s->end_expr; i++) {
             differ_note(f, DIFFER_MEMORY, w->p->exprs[i].op == VYRE_EXPR_LOAD);
         }

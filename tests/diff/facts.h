@@ -14,6 +14,7 @@
     X(WHILE, "grid_sync in while")                                                                 \
     X(REGION, "grid_sync in region")                                                               \
     X(MEMORY, "while on memory")                                                                   \
+    X(STRIDE, "for over all elements")                                                             \
     X(JUMP, "break or continue")                                                                   \
     X(END, "exit")                                                                                 \
     X(TRAP, "trap")                                                                                \

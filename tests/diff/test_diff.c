@@ -68,6 +68,10 @@ TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
     check_programs("ref-schedule", test_scaled(SCHEDULED));
 }
 
+TEST(loops_over_all_elements_give_the_same_bytes_when_turned) {
+    check_programs("ref-split://turn_loops=1", test_scaled(SCHEDULED));
+}
+
 /* The reducer */
 
 static bool has_a_barrier_in_a_loop(const vyre_program *program, void *user) {
@@ -147,6 +151,7 @@ static void check_files(const char *backend) {
 
 TEST(reduced_programs_of_past_bugs_stay_right) {
     check_files("ref-split");
+    check_files("ref-split://turn_loops=1");
     check_files("ref-schedule");
     check_files("ref-groups");
     check_files("ref-minimal");

@@ -69,6 +69,7 @@ typedef enum wish {
     WISH_REGION,   /* with a grid barrier */
     WISH_ATOMIC,   /* a cell of atomics, on the lane's own element */
     WISH_JUMP,     /* a cell of jumps */
+    WISH_STRIDE,   /* a loop over all elements */
     WISHES
 } wish;
 
@@ -142,6 +143,8 @@ void order_free_loop(order_free *g, place at, level most, bool over_sync);
 /* False, and nothing done, if there are too many trips already. */
 bool order_free_begin_loop(order_free *g, place at, level most, place *out_inside);
 void order_free_end_loop(order_free *g, const place *inside);
+/* for (i in global_id.x .. n step global_size.x) */
+void order_free_stride(order_free *g, place at);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

@@ -150,6 +150,61 @@ void order_free_loop(order_free *g, place at, level most, bool over_sync) {
     order_free_end_loop(g, &inside);
 }
 
+/* Where lanes lie along x, the elements that a lane comes to are its own, as far as there are some;
+ * if it begins further on, they are somebody's. */
+static void stride_store(order_free *g, vyre_var i, uint32_t offset) {
+    const array *a = order_free_pick(g, MODE_OWN);
+    if (a && g->axes == 1 && offset == 0 && a->lanes == g->lanes && a->role != VYRE_PRIVATE) {
+        vyre_build_store(g->x.b, a->decl, vyre_build_var(g->x.b, i),
+                         order_free_expr(g, vyre_type_widened(a->type), LEVEL_LANE));
+    }
+}
+
+/* Something is added up over the trips. */
+static void stride_sum(order_free *g, vyre_var sum, vyre_var i) {
+    const vyre_expr value = random_chance(&g->x, 50) ? vyre_build_var(g->x.b, i)
+                                                     : order_free_expr(g, VYRE_U32, LEVEL_LANE);
+    vyre_build_assign(
+        g->x.b, sum,
+        vyre_build_op(g->x.b, VYRE_EXPR_ADD, vyre_build_var(g->x.b, sum), value, VYRE_NONE));
+}
+
+void order_free_stride(order_free *g, place at) {
+    vyre_builder *b = g->x.b;
+    place inside;
+    const level rest = g->rest;
+    const uint32_t locals = g->local_count, offset = random_below(&g->x, 4) / 2;
+    if (at.trips * 3 > 20) {
+        return;
+    }
+    const vyre_var sum = vyre_build_let(b, order_free_name(g, "sum"), vyre_build_u32(b, 0));
+    const vyre_expr id = vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, 0);
+    const vyre_expr from =
+        offset ? vyre_build_op(b, VYRE_EXPR_ADD, id, vyre_build_u32(b, offset), VYRE_NONE) : id;
+    const vyre_expr to =
+        order_free_below(g, 3 * g->lanes, random_chance(&g->x, 80) ? LEVEL_GRID : LEVEL_GROUP);
+    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), from, to,
+                                      vyre_build_id(b, VYRE_BUILTIN_GLOBAL_SIZE, 0));
+    inside = at;
+    inside.level = inside.loop_level = LEVEL_LANE;
+    inside.waits = false;
+    inside.loop = inside.steady = true;
+    inside.loop_modes = g->modes;
+    inside.depth++;
+    inside.trips *= 3;
+    order_free_local(g, i, LEVEL_LANE, true);
+    g->rest = LEVEL_GRID;
+    if (random_chance(&g->x, 50)) {
+        order_free_list(g, inside, 4);
+    }
+    stride_store(g, i, offset);
+    stride_sum(g, sum, i);
+    vyre_build_end(b);
+    g->rest = rest;
+    g->local_count = locals;
+    order_free_local(g, sum, LEVEL_LANE, false);
+}
+
 /* Of the lanes that could end, most should go on. */
 static vyre_expr rarely(order_free *g) {
     return vyre_build_op(g->x.b, VYRE_EXPR_EQ,

@@ -189,7 +189,7 @@ static vyre_status prove(const char *body, vyre_split_scope scope, vyre_diag *di
     REQUIRE_OK(vyre_calls_init(&calls, program, &a), NULL);
     REQUIRE_OK(vyre_effects_create(program, &calls, &a, &effects), NULL);
     REQUIRE_OK(vyre_shapes_create(program, effects, &a, &shapes), NULL);
-    REQUIRE_OK(vyre_blocks_init(&blocks, vyre_program_get(program), scope, &a), NULL);
+    REQUIRE_OK(vyre_blocks_init(&blocks, vyre_program_get(program), scope, NULL, 0, &a), NULL);
     const vyre_status status = vyre_prove_uniform(&blocks, program, shapes, room, diag);
     vyre_blocks_finish(&blocks, &a);
     vyre_shapes_destroy(shapes);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "dispatch/pipeline.h"
 #include "harness/test.h"
 #include "unit/ref_text.h"
 
@@ -95,6 +96,16 @@ TEST(without_a_cut_where_lanes_have_parted) {
            0);
 }
 
+TEST(without_a_cut_while_a_copy_is_pending) {
+    expect("async_load(a, w, 0, 4, \"c\");\n"
+           "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } async_wait(\"c\");",
+           "async_load(a, w, 0, 4, \"c\"); let i_to = n;\n"
+           "for (i_trip in 0 .. i_to step global_size.x) {\n"
+           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }\n"
+           "async_wait(\"c\");",
+           0);
+}
+
 TEST(loops_that_lanes_leave_or_wait_in_stay) {
     expect("for (i in global_id.x .. n step global_size.x) { if (a[i] > 3) { break; } }", NULL, 0);
     expect("for (i in global_id.x .. n step global_size.x) {\n"
@@ -156,4 +167,45 @@ TEST(a_body_that_does_not_go_to_its_end_makes_one_trip_a_visit) {
            "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
            "if (a[i] == 3) { continue; } sum = sum + a[i]; } } o[global_id.x] = sum;",
            1);
+}
+
+TEST(modules_have_a_step_for_the_trips_and_keep_their_barriers) {
+    vyre_program *program =
+        parse_body("for (i in global_id.x .. n step global_size.x) { o[i] = a[i]; } grid_sync;\n"
+                   "for (i in global_id.x .. n step global_size.x) { o[i] = o[i] + a[15 - i]; }\n"
+                   "grid_sync; o[0] = o[15 - global_id.x];");
+    const vyre_split_options options = {.turn_loops = true};
+    vyre_module *module = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(program, &options, NULL, &module, &diag), &diag);
+    const vyre_module_view *m = vyre_module_get(module);
+    CHECK_EQ(m->segment_count, 3);
+    CHECK_EQ(m->sync_points, m->kept_count);
+    for (uint32_t i = 0; i < m->kept_count; i++) {
+        CHECK_EQ(vyre_program_get(m->source)->stmts[m->kept[i].stmt].op, VYRE_STMT_GRID_SYNC);
+        CHECK(vyre_program_get(m->source)->stmts[m->kept[i].stmt - 1].op != VYRE_STMT_FOR);
+    }
+    vyre_module_release(module);
+    vyre_program_release(program);
+}
+
+TEST(a_grid_that_is_too_wide_gets_its_loops_as_they_are) {
+    vyre_device *device = NULL;
+    vyre_pipeline *pipeline = NULL;
+    vyre_diag diag = {0};
+    vyre_program *program = parse_body(
+        "let sum = 0; for (i in global_id.x .. n step global_size.x) { sum = sum + a[i]; }\n"
+        "if (sum == 3) { o[0] = 1; }");
+    const uint32_t narrow[3] = {1 << 10, 1, 1}, wide[3] = {1u << 28, 1, 1};
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split://turn_loops=1", NULL, &device, &diag), &diag);
+    REQUIRE_OK(vyre_compile(device, program, NULL, &pipeline, &diag), &diag);
+    REQUIRE_OK(vyre_pipeline_prepare(pipeline, narrow, NULL, &diag), &diag);
+    CHECK(!pipeline->variants[VYRE_VARIANT_ANY_GRID].is_compiled);
+    REQUIRE_OK(vyre_pipeline_prepare(pipeline, wide, NULL, &diag), &diag);
+    REQUIRE(pipeline->variants[VYRE_VARIANT_ANY_GRID].is_compiled);
+    CHECK_EQ(vyre_module_get(pipeline->variants[VYRE_VARIANT_ANY_GRID].schedule.module)->step_count,
+             1);
+    vyre_pipeline_release(pipeline);
+    vyre_program_release(program);
+    vyre_device_close(device);
 }

@@ -8,7 +8,7 @@
 #include "vyre/split.h"
 
 typedef struct split_options {
-    bool explain, dot, svg, json, no_opt;
+    bool explain, dot, svg, json, no_opt, turn_loops;
     cli_number lane_words;
     const char *folder, *scope, *lowered;
 } split_options;
@@ -22,6 +22,8 @@ static const cli_option options[] = {
     {"svg", CLI_FLAG, 0, false, AT(svg), NULL, "print the schedule as a picture"},
     {"json", CLI_FLAG, 0, false, AT(json), NULL, "print one JSON object"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    {"turn-loops", CLI_FLAG, 0, false, AT(turn_loops), NULL,
+     "make each trip of a loop over all elements a step, as for devices without hardware threads"},
     {"lane-words", CLI_NUMBER, 0, false, AT(lane_words), "N",
      "keep at most N words of each lane in one buffer"},
     {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
@@ -137,6 +139,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     vyre_split_options how = {.scope =
                                   of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
                               .keep_barriers = o->no_opt,
+                              .turn_loops = o->turn_loops && !of_group,
                               .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
                               .can = o->lowered ? &can : NULL};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);

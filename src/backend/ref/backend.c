@@ -15,6 +15,7 @@
 typedef struct ref_device {
     vyre_host_device host;
     uint64_t max_buffer, memory; /* claimed; 0: no limit */
+    uint64_t turn_loops;         /* not 0: it says that it likes loops turned */
 } ref_device;
 
 /* A positive decimal number of at most 18 digits, up to the end or an &; NULL: it is none. */
@@ -33,7 +34,9 @@ static bool parse_limits(ref_device *device, const char *path) {
     const struct {
         const char *name;
         uint64_t *to;
-    } limits[] = {{"max_buffer=", &device->max_buffer}, {"memory=", &device->memory}};
+    } limits[] = {{"max_buffer=", &device->max_buffer},
+                  {"memory=", &device->memory},
+                  {"turn_loops=", &device->turn_loops}};
     const char *at = path;
     while (at && *at) {
         const char *value = NULL;
@@ -93,6 +96,7 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
         .max_buffer_bytes = device->max_buffer,
         .memory_bytes = device->memory,
         .compute_units = 1,
+        .turns_loops = device->turn_loops != 0,
     };
 }
 
