@@ -25,12 +25,23 @@ target_compile_definitions(vyre_support PUBLIC VYRE_SOURCE_DIR="${CMAKE_SOURCE_D
   VYRE_BINARY_DIR="${CMAKE_BINARY_DIR}")
 link_mpfr(vyre_support ${support})
 
+# A file with OpenMP in it is compiled with it where it is there; it is for peers in benchmarks only.
+# Sanitizers do not know its runtime.
+find_package(OpenMP COMPONENTS C)
+function(link_openmp target source)
+  file(STRINGS ${source} uses REGEX "#[ \t]*ifdef _OPENMP")
+  if(uses AND OpenMP_C_FOUND AND NOT VYRE_SANITIZE)
+    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
+  endif()
+endfunction()
+
 function(vyre_program directory source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source} ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${directory})
   target_link_libraries(${name} PRIVATE vyre_support)
   link_mpfr(${name} ${source})
+  link_openmp(${name} ${source})
 endfunction()
 
 foreach(source ${tests} ${checkers})

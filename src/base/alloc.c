@@ -50,6 +50,40 @@ void vyre_free(const vyre_allocator *a, void *ptr, size_t count, size_t size) {
     }
 }
 
+/* What is asked for, the way to the next aligned address, and before that the address of the block.
+ */
+static bool aligned_block_size(size_t count, size_t size, size_t alignment, size_t *out) {
+    size_t more;
+    return block_size(count, size, out) &&
+           !__builtin_add_overflow(alignment, sizeof(void *), &more) &&
+           !__builtin_add_overflow(*out, more, out);
+}
+
+void *vyre_alloc_aligned(const vyre_allocator *a, size_t count, size_t size, size_t alignment) {
+    size_t bytes;
+    char *block = aligned_block_size(count, size, alignment, &bytes)
+                      ? a->resize(a->user, NULL, 0, bytes)
+                      : NULL;
+    if (!block) {
+        return NULL;
+    }
+    size_t begin = sizeof(void *);
+    begin += -(uintptr_t)(block + begin) & (alignment - 1);
+    memset(block, 0, bytes);
+    memcpy(block + begin - sizeof block, &block, sizeof block);
+    return block + begin;
+}
+
+void vyre_free_aligned(const vyre_allocator *a, void *ptr, size_t count, size_t size,
+                       size_t alignment) {
+    size_t bytes;
+    if (ptr && aligned_block_size(count, size, alignment, &bytes)) {
+        void *block;
+        memcpy(&block, (char *)ptr - sizeof block, sizeof block);
+        a->resize(a->user, block, bytes, 0);
+    }
+}
+
 bool vyre_vec_grow(const vyre_allocator *a, void **data, uint32_t count, uint32_t *capacity,
                    size_t extra, size_t size) {
     if (extra <= (size_t)(*capacity - count)) {

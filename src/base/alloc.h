@@ -14,6 +14,12 @@ void *vyre_alloc_zeroed(const vyre_allocator *a, size_t count, size_t size);
 /* count and size must be those of the allocation. ptr may be NULL. */
 void vyre_free(const vyre_allocator *a, void *ptr, size_t count, size_t size);
 
+/* Cleared, and aligned to `alignment`, a power of two of at least that of a pointer. To be given
+ * back with the same numbers. */
+void *vyre_alloc_aligned(const vyre_allocator *a, size_t count, size_t size, size_t alignment);
+void vyre_free_aligned(const vyre_allocator *a, void *ptr, size_t count, size_t size,
+                       size_t alignment);
+
 /* A growing array of T: VYRE_VEC(int) v = {0}; All operations take the allocator it lives in. */
 #define VYRE_VEC(T)                                                                                \
     struct {                                                                                       \

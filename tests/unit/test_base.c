@@ -29,6 +29,27 @@ TEST(alloc_refuses_overflow_and_counts_sizes) {
     CHECK_EQ(heap.live_blocks, 0);
 }
 
+TEST(aligned_blocks_are_aligned_cleared_and_given_back_whole) {
+    test_heap heap = {0};
+    vyre_allocator a = test_heap_allocator(&heap);
+    for (size_t alignment = sizeof(void *); alignment <= 4096; alignment *= 2) {
+        for (size_t count = 0; count < 5; count++) {
+            unsigned char *block = vyre_alloc_aligned(&a, count, 33, alignment);
+            REQUIRE(block != NULL);
+            CHECK_EQ((uintptr_t)block % alignment, 0);
+            for (size_t i = 0; i < count * 33; i++) {
+                CHECK_EQ(block[i], 0);
+                block[i] = 0xff;
+            }
+            vyre_free_aligned(&a, block, count, 33, alignment);
+        }
+    }
+    vyre_free_aligned(&a, NULL, 1, 1, 64);
+    CHECK(vyre_alloc_aligned(&a, SIZE_MAX / 2, 4, 64) == NULL);
+    CHECK(vyre_alloc_aligned(&a, SIZE_MAX - 64, 1, 64) == NULL);
+    CHECK_EQ(heap.live_blocks, 0);
+}
+
 TEST(vec_grows_and_keeps_contents) {
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
