@@ -1,79 +1,165 @@
-/* Host memory as device memory. Ranges were checked by the runtime. */
+/* Host memory as device memory. Ranges were checked by the runtime; they never reach into the
+ * padding, so that what code leaves there is nobody's. A handle is the address of the first byte.
+ */
 #include "kit/host_memory.h"
 
-#include <stdalign.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/diag.h"
+#include "kit/team.h"
 
+/* Lies right before the bytes. */
 typedef struct block {
-    size_t size;
-    alignas(16) unsigned char bytes[];
+    void *begin;  /* of what was allocated or mapped */
+    size_t whole; /* bytes of it */
 } block;
 
-static block *block_of(vyre_memory memory) {
-    return (block *)(uintptr_t)memory; /* NOLINT(performance-no-int-to-ptr): handles are u64 */
-}
-
-static const vyre_allocator *allocator_of(vyre_backend_device *device) {
-    return &((vyre_host_device *)device)->allocator;
-}
+enum { LEAST_ALIGNMENT = 16, LARGE = 1 << 20, PAGE = 4096 };
 
 void *vyre_host_bytes(vyre_memory memory) {
-    return block_of(memory)->bytes;
+    return (void *)(uintptr_t)memory; /* NOLINT(performance-no-int-to-ptr): handles are u64 */
+}
+
+static unsigned char *bytes_of(vyre_memory memory) {
+    return vyre_host_bytes(memory);
+}
+
+static vyre_host_device *host_of(vyre_backend_device *device) {
+    return (vyre_host_device *)device;
+}
+
+static void clear(const vyre_host_options *o, void *bytes, size_t size) {
+    if (o->clear) {
+        o->clear(o->user, bytes, size);
+    } else {
+        memset(bytes, 0, size);
+    }
+}
+
+/* From the allocator: room to align, the block's description before the bytes, `size` bytes. */
+static unsigned char *allocate(const vyre_host_device *host, size_t size, block *out) {
+    size_t alignment = host->options.alignment;
+    alignment = alignment < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : alignment;
+    if (!vyre_add_size(size, sizeof(block) + alignment, &out->whole)) {
+        return NULL;
+    }
+    unsigned char *begin = vyre_alloc(&host->allocator, out->whole, 1);
+    if (!begin) {
+        return NULL;
+    }
+    out->begin = begin;
+    unsigned char *bytes = begin + sizeof(block);
+    bytes += -(uintptr_t)bytes & (alignment - 1);
+    clear(&host->options, bytes, size);
+    return bytes;
+}
+
+/* Pages of their own: the bytes end as near to the last page, which nobody may touch, as their
+ * alignment allows. They are zero from the start. */
+static unsigned char *map_guarded(const vyre_host_device *host, size_t size, block *out) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t alignment = host->options.alignment;
+    alignment = alignment < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : alignment;
+    size_t room;
+    if (!vyre_add_size(size, sizeof(block) + alignment + page - 1, &room) ||
+        !vyre_add_size(room & ~(page - 1), page, &out->whole)) {
+        return NULL;
+    }
+    out->begin = mmap(NULL, out->whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (out->begin == MAP_FAILED) {
+        return NULL;
+    }
+    unsigned char *end = (unsigned char *)out->begin + out->whole - page;
+    if (mprotect(end, page, PROT_NONE) != 0) {
+        munmap(out->begin, out->whole);
+        return NULL;
+    }
+    unsigned char *bytes = end - size;
+    return bytes - ((uintptr_t)bytes & (alignment - 1));
 }
 
 vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
                                vyre_diag *diag) {
-    block *b = size <= SIZE_MAX - sizeof *b
-                   ? vyre_alloc_zeroed(allocator_of(device), sizeof *b + (size_t)size, 1)
-                   : NULL;
-    if (!b) {
+    const vyre_host_device *host = host_of(device);
+    block b;
+    size_t padded;
+    unsigned char *bytes = NULL;
+    if (size <= SIZE_MAX && vyre_add_size((size_t)size, host->options.padding, &padded)) {
+        bytes = host->options.guard ? map_guarded(host, padded, &b) : allocate(host, padded, &b);
+    }
+    if (!bytes) {
         return vyre_fail_memory(diag, "a buffer");
     }
-    b->size = (size_t)size;
-    *out_memory = (uintptr_t)b;
+    memcpy(bytes - sizeof b, &b, sizeof b);
+    *out_memory = (uintptr_t)bytes;
     return VYRE_OK;
 }
 
 void vyre_host_free(vyre_backend_device *device, vyre_memory memory) {
-    block *b = block_of(memory);
-    vyre_free(allocator_of(device), b, sizeof *b + b->size, 1);
+    const vyre_host_device *host = host_of(device);
+    block b;
+    memcpy(&b, bytes_of(memory) - sizeof b, sizeof b);
+    if (host->options.guard) {
+        munmap(b.begin, b.whole);
+    } else {
+        vyre_free(&host->allocator, b.begin, b.whole, 1);
+    }
+}
+
+typedef struct clearing {
+    unsigned char *bytes;
+    size_t size;
+} clearing;
+
+static void clear_part(vyre_worker *me, void *arg) {
+    const clearing *c = arg;
+    vyre_range r = vyre_share_even(c->size, PAGE, me->number, me->count);
+    memset(c->bytes + r.begin, 0, r.end - r.begin);
+}
+
+void vyre_host_clear_by_team(void *team, void *bytes, size_t size) {
+    clearing c = {.bytes = bytes, .size = size};
+    if (size < LARGE || vyre_team_run(team, 0, clear_part, &c, NULL, NULL) != VYRE_OK) {
+        memset(bytes, 0, size);
+    }
 }
 
 vyre_status vyre_host_write(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
                             const void *data, uint64_t size, vyre_diag *diag) {
     (void)device, (void)diag;
-    memcpy(block_of(memory)->bytes + offset, data, size);
+    memcpy(bytes_of(memory) + offset, data, size);
     return VYRE_OK;
 }
 
 vyre_status vyre_host_read(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
                            void *data, uint64_t size, vyre_diag *diag) {
     (void)device, (void)diag;
-    memcpy(data, block_of(memory)->bytes + offset, size);
+    memcpy(data, bytes_of(memory) + offset, size);
     return VYRE_OK;
 }
 
 vyre_status vyre_host_copy(vyre_backend_device *device, vyre_memory to, uint64_t to_offset,
                            vyre_memory from, uint64_t from_offset, uint64_t size, vyre_diag *diag) {
     (void)device, (void)diag;
-    memcpy(block_of(to)->bytes + to_offset, block_of(from)->bytes + from_offset, size);
+    memcpy(bytes_of(to) + to_offset, bytes_of(from) + from_offset, size);
     return VYRE_OK;
 }
 
 vyre_status vyre_host_zero(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
                            uint64_t size, vyre_diag *diag) {
     (void)device, (void)diag;
-    memset(block_of(memory)->bytes + offset, 0, size);
+    memset(bytes_of(memory) + offset, 0, size);
     return VYRE_OK;
 }
 
 vyre_status vyre_host_equal(vyre_backend_device *device, vyre_memory a, vyre_memory b,
                             uint64_t size, bool *out_equal, vyre_diag *diag) {
     (void)device, (void)diag;
-    *out_equal = memcmp(block_of(a)->bytes, block_of(b)->bytes, size) == 0;
+    *out_equal = memcmp(bytes_of(a), bytes_of(b), size) == 0;
     return VYRE_OK;
 }
 

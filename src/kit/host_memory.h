@@ -1,12 +1,24 @@
 /* Entries for devices whose memory is the host's: a block of the device's allocator, known by its
- * address. The backend's device must begin with a vyre_host_device. */
+ * address, with room behind it where the device wants that. The backend's device must begin with a
+ * vyre_host_device. */
 #ifndef VYRE_SRC_KIT_HOST_MEMORY_H
 #define VYRE_SRC_KIT_HOST_MEMORY_H
 
 #include "vyre/backend.h"
 
+/* All zero: what an interpreter needs. */
+typedef struct vyre_host_options {
+    size_t alignment; /* of the first byte, a power of two up to a page; 0: 16 */
+    size_t padding;   /* zero bytes behind a memory, there to be read or written by vector code */
+    bool guard;       /* pages without access behind the padding, for tests; not by the allocator */
+    /* Fills a new block with zeros. Whoever touches a page first has it near; NULL: the caller. */
+    void (*clear)(void *user, void *bytes, size_t size);
+    void *user;
+} vyre_host_options;
+
 typedef struct vyre_host_device {
     vyre_allocator allocator;
+    vyre_host_options options; /* must not change while there is memory */
 } vyre_host_device;
 
 vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
@@ -34,7 +46,11 @@ vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, voi
     .read = vyre_host_read, .copy = vyre_host_copy, .zero = vyre_host_zero,                        \
     .equal = vyre_host_equal, .fetch = vyre_host_fetch, .await = vyre_host_await
 
-/* The bytes of a memory: 16-byte aligned. */
+/* The bytes of a memory. */
 void *vyre_host_bytes(vyre_memory memory);
+
+/* A `clear` whose user is a vyre_team: each of its workers takes a part, in order, of what is
+ * large; the cut is that of vyre_share_even with the grain of a page. */
+void vyre_host_clear_by_team(void *team, void *bytes, size_t size);
 
 #endif
