@@ -147,6 +147,9 @@ const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *
 /* Reads, parses and checks a program; warnings are reported too. */
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program);
 
+/* Where compiled programs are kept (cache.c): by XDG_CACHE_HOME or HOME; false: neither says. */
+bool cli_cache_folder(char *out, size_t size);
+
 /* Help (help.c, manual.c). */
 
 void cli_write_usage(vyre_text *text, const cli_command *command);

@@ -93,7 +93,9 @@ void cli_write_manual(vyre_text *text) {
     }
     vyre_text_puts(text,
                    ".SH ENVIRONMENT\n.TP\nNO_COLOR\nNo colours in messages when it is set and "
-                   "not empty. Colours appear only on a terminal.\n");
+                   "not empty. Colours appear only on a terminal.\n"
+                   ".TP\nXDG_CACHE_HOME\nWhere the folder vyre with compiled programs is; without "
+                   "it .cache in the home folder.\n");
 }
 
 /* Completions */

@@ -1,0 +1,50 @@
+#!/bin/bash
+# vyre cache: where it is, what it shows, what it removes, and what it refuses.
+. "$VYRE_SOURCE/tests/cli/lib.sh"
+
+export HOME=$PWD/home XDG_CACHE_HOME=$PWD/xdg
+mkdir home
+
+expect_exit 0 "$VYRE" cache
+expect_out "$PWD/xdg/vyre"
+expect_out "not there yet"
+expect_exit 0 "$VYRE" cache --json
+expect_out '"present":false'
+[[ ! -e xdg ]] || fail "looking at the cache has made it"
+
+# Without XDG_CACHE_HOME, or when it is not a full path, it is below the home folder.
+for value in '' relative/path; do
+    XDG_CACHE_HOME=$value expect_exit 0 "$VYRE" cache
+    expect_out "$PWD/home/.cache/vyre"
+done
+XDG_CACHE_HOME='' HOME='' expect_exit 3 "$VYRE" cache
+expect_err "XDG_CACHE_HOME"
+
+mkdir -p -m 700 xdg xdg/vyre
+printf 'damaged' >xdg/vyre/0123456789abcdef.vyre
+printf 'mine' >xdg/vyre/notes
+expect_exit 0 "$VYRE" cache
+expect_out "entries: 1"
+expect_out "bytes:   7 of at most 268435456"
+expect_exit 0 "$VYRE" cache --json
+python3 -c '
+import json, os
+o = json.load(open("out"))
+assert o == {"schema": 1, "folder": os.getcwd() + "/xdg/vyre", "present": True, "entries": 1, "bytes": 7,
+             "most_bytes": 268435456}, o'
+expect_exit 0 "$VYRE" cache --clear --json
+expect_out '"entries":0,"bytes":0'
+expect_out '"removed":1,"removed_bytes":7'
+[[ $(ls xdg/vyre) == notes ]] || fail "clearing leaves $(ls xdg/vyre)"
+expect_exit 0 "$VYRE" cache --clear
+expect_out "removed: 0 entries"
+
+chmod 755 xdg/vyre
+expect_exit 3 "$VYRE" cache --clear
+expect_err "others may look or write into it"
+expect_err "chmod 700"
+rm -r xdg/vyre
+ln -s "$HOME" xdg/vyre
+expect_exit 3 "$VYRE" cache
+expect_err "link"
+expect_exit 2 "$VYRE" cache something
