@@ -26,6 +26,9 @@ typedef struct vyre_capabilities {
     uint32_t builtins;  /* bit vyre_builtin */
     bool lanes_may_end; /* before a barrier that others of the group reach */
     bool zeroes_workgroup; /* workgroup memory is zero when a group begins */
+    bool checks_bounds;    /* a load outside of memory gives 0, a store or atomic there does
+                              nothing; else programs test what is not proven to be inside, and
+                              element 0 of memory without elements may be loaded */
 } vyre_capabilities;
 
 /* Everything. */
@@ -33,8 +36,8 @@ VYRE_API vyre_capabilities vyre_capabilities_all(void);
 /* By name, for people: "all", "minimal" (the core that no lowering replaces), "cpu", "opencl"; or a
  * list of what is missing, separated by commas: spellings of ops.def (`sin`, `barrier`,
  * `subgroup_add`, `atomic_min`), types, groups of these (`elementary`, `async`, `calls`,
- * `subgroups`, `float_atomics`, `u64_atomics`, `traps`), `ended_lanes`, `zeroed_workgroup`. A list
- * may begin with a name. VYRE_NOT_FOUND: a word means nothing. */
+ * `subgroups`, `float_atomics`, `u64_atomics`, `traps`), `ended_lanes`, `zeroed_workgroup`,
+ * `bounds`. A list may begin with a name. VYRE_NOT_FOUND: a word means nothing. */
 VYRE_API vyre_status vyre_capabilities_named(const char *text, vyre_capabilities *out_capabilities,
                                              vyre_diag *diag);
 

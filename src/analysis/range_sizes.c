@@ -194,14 +194,14 @@ static range_interval most_groups(const range_state *s, uint32_t axis) {
 }
 
 static range_value id(range_state *s, vyre_builtin builtin, uint32_t axis, range_interval bounds) {
-    const uint8_t lanes = builtin == VYRE_BUILTIN_LOCAL_ID            ? (uint8_t)(1u << axis)
-                          : builtin == VYRE_BUILTIN_SUBGROUP_LOCAL_ID ? 7
-                                                                      : 0;
+    const uint32_t lanes = builtin == VYRE_BUILTIN_LOCAL_ID            ? 1u << axis
+                           : builtin == VYRE_BUILTIN_SUBGROUP_LOCAL_ID ? 7
+                                                                       : 0;
     return symbol_value(s,
                         (vyre_symbol){.kind = VYRE_SYMBOL_BUILTIN,
                                       .sub = (uint8_t)builtin,
                                       .axis = (uint8_t)axis,
-                                      .lanes = lanes,
+                                      .lanes = (uint8_t)lanes,
                                       .ref = VYRE_NONE},
                         bounds);
 }

@@ -20,6 +20,7 @@ vyre_capabilities vyre_capabilities_all(void) {
         .builtins = (uint32_t)BITS(VYRE_BUILTIN_COUNT),
         .lanes_may_end = true,
         .zeroes_workgroup = true,
+        .checks_bounds = true,
     };
     for (uint32_t type = VYRE_U32; type <= VYRE_F64; type++) {
         all.buffer_atomics[type] = all.workgroup_atomics[type] = (uint32_t)BITS(VYRE_ATOMIC_COUNT);
@@ -89,6 +90,10 @@ static void drop_zeroed_workgroup(vyre_capabilities *can) {
     can->zeroes_workgroup = false;
 }
 
+static void drop_bounds(vyre_capabilities *can) {
+    can->checks_bounds = false;
+}
+
 /* Whole devices */
 
 static void drop_for_cpu(vyre_capabilities *can) {
@@ -106,6 +111,7 @@ static void drop_for_opencl(vyre_capabilities *can) {
 }
 
 static void drop_to_core(vyre_capabilities *can) {
+    drop_bounds(can);
     drop_calls(can);
     drop_async(can);
     drop_elementary(can);
@@ -133,6 +139,7 @@ static const struct group {
     {"traps", drop_traps, false},
     {"ended_lanes", drop_ended_lanes, false},
     {"zeroed_workgroup", drop_zeroed_workgroup, false},
+    {"bounds", drop_bounds, false},
 };
 
 /* One operation, type or id by its spelling. */

@@ -7,10 +7,8 @@
 #include "lower/passes.h"
 
 static vyre_lower_pass *const passes[] = {
-    vyre_lower_pending,
-    vyre_lower_storage,
-    vyre_lower_copies,
-    vyre_lower_elementary,
+    vyre_lower_pending,    vyre_lower_storage, vyre_lower_copies,
+    vyre_lower_elementary, vyre_lower_bounds,
 };
 
 /* Passes work on programs without functions; a program that needs none keeps its own. */
@@ -18,7 +16,8 @@ static vyre_status without_calls(const vyre_program *program, const vyre_capabil
                                  const vyre_allocator *a, vyre_program **out_program,
                                  vyre_diag *diag) {
     if (vyre_program_get(program)->fn_count == 0 ||
-        (vyre_can_stmt(can, VYRE_STMT_CALL) && vyre_can_program(can, program, NULL) == VYRE_OK)) {
+        (vyre_can_stmt(can, VYRE_STMT_CALL) && can->checks_bounds &&
+         vyre_can_program(can, program, NULL) == VYRE_OK)) {
         *out_program = vyre_program_share(program);
         return VYRE_OK;
     }

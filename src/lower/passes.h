@@ -20,5 +20,8 @@ vyre_lower_pass vyre_lower_storage;
 vyre_lower_pass vyre_lower_copies;
 /* lower_elementary.c: elementary functions that are not claimed are core operations. */
 vyre_lower_pass vyre_lower_elementary;
+/* lower_bounds.c: accesses that are not proven to be inside are tested, on a device that does not.
+ */
+vyre_lower_pass vyre_lower_bounds;
 
 #endif

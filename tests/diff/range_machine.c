@@ -199,8 +199,11 @@ static void check_index(lane *l, vyre_expr index, vyre_wide value) {
     }
 }
 
-static void check_access(lane *l, vyre_decl memory, vyre_expr index, bool inside) {
+static void check_access(lane *l, vyre_decl memory, vyre_expr index, bool is_load, bool inside) {
     const uint32_t at = (uint32_t)l->values[index], count = l->m->counts[memory];
+    if (l->m->strict && at >= count && (at != 0 || count != 0 || !is_load)) {
+        (void)complain(l, index, "strictly inside", at, count);
+    }
     l->m->totals->accesses++;
     l->m->totals->inside += inside;
     if (inside && at >= count) {
@@ -380,7 +383,7 @@ static void evaluate(lane *l, vyre_expr expr) {
     }
     check_operation(l, expr);
     if (e->op == VYRE_EXPR_LOAD) {
-        check_access(l, e->ref, e->u.arg[0], vyre_ranges_load_inside(l->m->r, expr));
+        check_access(l, e->ref, e->u.arg[0], true, vyre_ranges_load_inside(l->m->r, expr));
     }
 }
 
@@ -482,11 +485,11 @@ static void step(lane *l) {
     case VYRE_STMT_LET:
     case VYRE_STMT_ASSIGN: l->vars[s->var] = l->values[s->arg[0]]; break;
     case VYRE_STMT_STORE:
-        check_access(l, s->decl, s->arg[0], vyre_ranges_access_inside(l->m->r, l->pc));
+        check_access(l, s->decl, s->arg[0], false, vyre_ranges_access_inside(l->m->r, l->pc));
         store(l, s->decl, (uint32_t)l->values[s->arg[0]], l->values[s->arg[1]]);
         break;
     case VYRE_STMT_ATOMIC:
-        check_access(l, s->decl, s->arg[0], vyre_ranges_access_inside(l->m->r, l->pc));
+        check_access(l, s->decl, s->arg[0], false, vyre_ranges_access_inside(l->m->r, l->pc));
         atomic_add(l, s);
         break;
     case VYRE_STMT_IF:

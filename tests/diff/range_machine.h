@@ -27,6 +27,7 @@ typedef struct range_machine {
     const uint32_t *counts; /* per declaration: elements */
     const uint64_t *params; /* per declaration: bits */
     uint64_t budget;        /* statements that may still be run */
+    bool strict; /* an access outside fails, but for a load of element 0 of no elements */
     range_counts *totals;
     bool failed;
     char message[256];
