@@ -103,6 +103,30 @@ TEST(several_jumps_share_one_value) {
            "if (!skip) { o[i] = x; } } }");
 }
 
+TEST(what_a_list_sets_before_it_jumps_is_not_seen_by_the_rest) {
+    expect(GRID,
+           "for (k in 0 .. 3) { grid_sync;\n"
+           "if (u == 1) { let y = 0; if (i < k) { x = i; y = x; continue; } else { x = 2; } o[i] = "
+           "y; }"
+           " else { if (i == k) { if (x == i) { x = 5; } continue; } }\n"
+           "o[i] = x; }",
+           "for (k in 0 .. 3) { grid_sync; let skip = false; let x_2 = 0; let y_2 = 0;\n"
+           "if (u == 1) { let y = 0;\n"
+           "if (i < k) { x_2 = x; y_2 = y; x_2 = i; y_2 = x_2; skip = true; }\n"
+           "else { x = 2; o[i] = y; } }\n"
+           "else { if (i == k) { x_2 = x; if (x_2 == i) { x_2 = 5; } skip = true; } }\n"
+           "if (!skip) { o[i] = x; } if (skip) { x = x_2; } }");
+    expect(GRID,
+           "for (k in 0 .. 3) { grid_sync;\n"
+           "if (u == 1) { if (i < k) { x = 1; if (i == 0) { x = 2; continue; } o[i] = x; continue; "
+           "} }\n"
+           "o[i] = x; }",
+           "for (k in 0 .. 3) { grid_sync; let skip = false; let x_2 = 0;\n"
+           "if (u == 1) { if (i < k) { x_2 = x; x_2 = 1;\n"
+           "if (i == 0) { x_2 = 2; skip = true; } else { o[i] = x_2; skip = true; } } }\n"
+           "if (!skip) { o[i] = x; } if (skip) { x = x_2; } }");
+}
+
 TEST(jumps_that_all_lanes_take_stay) {
     expect(GRID, "for (k in 0 .. 3) { grid_sync; if (u == k) { continue; } o[i] = 1; }", NULL);
     expect(GRID, "for (k in 0 .. 3) { grid_sync; if (u == k) { break; } o[i] = 1; }", NULL);
@@ -228,8 +252,8 @@ static vyre_status lower(const vyre_allocator *a, void *program) {
 }
 
 TEST(every_allocation_may_fail) {
-    vyre_program *p = parse("for (k in 0 .. 3) { grid_sync; if (u == 1) { if (i < k) { continue; } "
-                            "o[i] = 1; } o[i] = 2; }");
+    vyre_program *p = parse("for (k in 0 .. 3) { grid_sync; if (u == 1) { if (i < k) { x = 1; "
+                            "continue; } o[i] = 1; } o[i] = 2; }");
     CHECK(test_every_allocation(lower, p, 400) > 10);
     vyre_program_release(p);
 }
