@@ -94,8 +94,8 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
     for (; i < m->result.races_stored; i++) {
         vyre_race *r = &races[i];
         if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
-            r->one_group == race->one_group && r->first_writes == race->first_writes &&
-            r->second_writes == race->second_writes && r->harmless == race->harmless) {
+            r->first_writes == race->first_writes && r->second_writes == race->second_writes &&
+            r->harmless == race->harmless) {
             r->one_group &= VYRE_MUTANT(ref_race_one_group, race->one_group, true);
             return i;
         }
