@@ -28,11 +28,15 @@
  *   for ever:
  *       give the segment of step[at] its scalars, as they are now
  *       do the assignments of `enter`, in their order
- *       launch the segment, if there is one, with _tick = tick; wait for it if something below
- * reads if the step asks and _made[0] != tick, no lane is alive: stop do the assignments of
- * `leave`, which load from _made END:    stop NEXT:   at = next BRANCH: at = scalar `decides` ?
- * next : otherwise if the step has a collective, do it exchange what the step exchanges tick = tick
- * + 1
+ *       launch the segment, if there is one, with _tick = tick; wait if something below reads
+ *       if the step asks and _made[0] != tick, no lane is alive: stop
+ *       do the assignments of `leave`, which load from _made
+ *       END:    stop
+ *       NEXT:   at = next
+ *       BRANCH: at = scalar `decides` ? next : otherwise
+ *       if the step has a collective, do it
+ *       exchange what the step exchanges
+ *       tick = tick + 1
  *
  * At workgroup scope the same is done for one workgroup at its own barriers, for devices that run
  * the lanes of a group one after the other. The module then says how one group runs, and its
