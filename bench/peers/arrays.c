@@ -1,4 +1,8 @@
 /* Sums, scans, histograms and sorting: each thread owns one stretch of the input. */
+#ifdef __AVX__
+#    include <immintrin.h>
+#endif
+
 #include "workloads.h"
 
 typedef struct array {
@@ -85,6 +89,14 @@ static void collect_reduce_u32(void *state, const peer_instance *p) {
 /* Scan: rounds of blocks that fit the second-level cache, so that memory is read once. In a round
  * each thread adds up its block, and then, knowing those before it, scans it. */
 
+static void scan_block(const uint32_t *restrict x, uint32_t *restrict y, size_t count,
+                       uint32_t before) {
+    for (size_t i = 0; i < count; i++) {
+        y[i] = before;
+        before += x[i];
+    }
+}
+
 static void run_scan(void *state) {
     array *s = state;
     enum { BLOCK = 32768, APART = PEER_LINE / sizeof(uint32_t) };
@@ -109,10 +121,7 @@ static void run_scan(void *state) {
                 before += t < me ? parts[t * APART] : 0;
                 carry += parts[t * APART];
             }
-            for (size_t i = from; i < to; i++) {
-                s->y[i] = before;
-                before += x[i];
-            }
+            scan_block(x + from, s->y + from, to - from, before);
         }
     }
 }
@@ -160,11 +169,80 @@ static void collect_histogram(void *state, const peer_instance *p) {
 }
 
 /* Radix sort, eight bits per pass: each thread counts the digits of its stretch, all know where
- * each thread's keys of each digit go, and move them. */
+ * each thread's keys of each digit go, and move them. Keys are collected until a line of the target
+ * is full, and leave as one: 256 streams of single stores would not fit the caches and the TLB. */
 
 static void reset_sort(void *state) {
     array *s = state;
     memcpy(s->y, s->x, s->count * sizeof *s->y);
+}
+
+static void count_digits(const uint32_t *from, size_t first, size_t last, uint32_t shift,
+                         uint32_t *count) {
+    uint32_t table[4][256] = {{0}};
+    size_t i = first;
+    for (; i + 4 <= last; i += 4) {
+        for (size_t k = 0; k < 4; k++) {
+            table[k][from[i + k] >> shift & 255]++;
+        }
+    }
+    for (; i < last; i++) {
+        table[0][from[i] >> shift & 255]++;
+    }
+    for (size_t d = 0; d < 256; d++) {
+        count[d] = table[0][d] + table[1][d] + table[2][d] + table[3][d];
+    }
+}
+
+enum { KEYS = PEER_LINE / sizeof(uint32_t) }; /* of a line */
+
+/* A line may begin before the first key that is this thread's; that part is not written. */
+static void flush_line(uint32_t *to, const uint32_t *line, uint32_t start, uint32_t end) {
+    uint32_t base = (end - 1) / KEYS * KEYS, from = base > start ? base : start;
+    memcpy(to + from, line + (from - base), (end - from) * sizeof *to);
+}
+
+/* A whole line, past the caches: it is not read again in this pass. */
+static inline void stream_line(uint32_t *to, const uint32_t *line) {
+#ifdef __AVX__
+    for (size_t i = 0; i < KEYS; i += 8) {
+        __m256i keys = _mm256_load_si256((const __m256i *)(const void *)(line + i));
+        _mm256_stream_si256((__m256i *)(void *)(to + i), keys);
+    }
+#else
+    memcpy(to, line, PEER_LINE);
+#endif
+}
+
+static inline void stream_end(void) {
+#ifdef __AVX__
+    _mm_sfence();
+#endif
+}
+
+static void move_keys(const uint32_t *from, size_t first, size_t last, uint32_t shift,
+                      const uint32_t *start, uint32_t *to) {
+    _Alignas(PEER_LINE) uint32_t line[256][KEYS];
+    uint32_t place[256];
+    memcpy(place, start, sizeof place);
+    for (size_t i = first; i < last; i++) {
+        uint32_t key = from[i], d = key >> shift & 255, at = place[d]++;
+        line[d][at % KEYS] = key;
+        if (at % KEYS == KEYS - 1) {
+            uint32_t base = at + 1 - KEYS;
+            if (base >= start[d]) {
+                stream_line(to + base, line[d]);
+            } else {
+                flush_line(to, line[d], start[d], at + 1);
+            }
+        }
+    }
+    for (size_t d = 0; d < 256; d++) {
+        if (place[d] % KEYS && place[d] > start[d]) {
+            flush_line(to, line[d], start[d], place[d]);
+        }
+    }
+    stream_end();
 }
 
 static void run_sort(void *state) {
@@ -172,34 +250,21 @@ static void run_sort(void *state) {
     uint32_t *part = s->part; /* 256 counters per thread */
 #pragma omp parallel
     {
-        int me = PEER_THREAD(), threads = PEER_THREADS();
-        size_t first = peer_cut(s->count, me, threads), last = peer_cut(s->count, me + 1, threads);
+        size_t me = (size_t)PEER_THREAD(), threads = (size_t)PEER_THREADS();
+        size_t first = peer_cut(s->count, (int)me, (int)threads);
+        size_t last = peer_cut(s->count, (int)me + 1, (int)threads);
         for (uint32_t shift = 0; shift < 32; shift += 8) {
             const uint32_t *from = shift & 8 ? s->other : s->y;
-            uint32_t *to = shift & 8 ? s->y : s->other, *mine = part + (size_t)me * 256;
-            uint32_t table[2][256] = {{0}}, place[256], sum = 0;
-            size_t i = first;
-            for (; i + 2 <= last; i += 2) {
-                table[0][from[i] >> shift & 255]++;
-                table[1][from[i + 1] >> shift & 255]++;
-            }
-            for (; i < last; i++) {
-                table[0][from[i] >> shift & 255]++;
-            }
-            for (size_t d = 0; d < 256; d++) {
-                mine[d] = table[0][d] + table[1][d];
-            }
+            uint32_t *to = shift & 8 ? s->y : s->other, start[256] = {0}, sum = 0;
+            count_digits(from, first, last, shift, part + me * 256);
 #pragma omp barrier
             for (size_t d = 0; d < 256; d++) {
-                for (int t = 0; t < threads; t++) {
-                    place[d] = t == me ? sum : place[d];
-                    sum += part[(size_t)t * 256 + d];
+                for (size_t t = 0; t < threads; t++) {
+                    start[d] = t == me ? sum : start[d];
+                    sum += part[t * 256 + d];
                 }
             }
-            for (i = first; i < last; i++) {
-                uint32_t key = from[i];
-                to[place[key >> shift & 255]++] = key;
-            }
+            move_keys(from, first, last, shift, start, to);
 #pragma omp barrier
         }
     }

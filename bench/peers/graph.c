@@ -152,23 +152,45 @@ static void *prepare_closure(const peer_instance *p) {
     return s;
 }
 
-/* One row; whether it has grown. */
+typedef uint32_t set_vector __attribute__((vector_size(PEER_VECTOR)));
+
+/* One row, four vectors of it at a time in registers; whether it has grown. */
 static inline uint32_t join(const graph *s, const uint32_t *restrict from, uint32_t *restrict to,
                             size_t v) {
-    size_t words = s->words;
-    const uint32_t *restrict old = from + v * words;
-    uint32_t *restrict set = to + v * words;
+    enum { PARTS = 4, PART = PEER_VECTOR / sizeof(uint32_t), BLOCK = PARTS * PART };
+    size_t words = s->words, first = 0;
+    const uint32_t *old = from + v * words;
+    set_vector more = {0};
     uint32_t grown = 0;
-    memcpy(set, old, words * sizeof *set);
-    for (uint32_t e = s->row[v]; e < s->row[v + 1]; e++) {
-        const uint32_t *restrict other = from + s->col[e] * words;
-#pragma omp simd
-        for (size_t i = 0; i < words; i++) {
-            set[i] |= other[i];
+    for (; first + BLOCK <= words; first += BLOCK) {
+        set_vector was[PARTS], set[PARTS];
+        memcpy(was, old + first, sizeof was);
+        memcpy(set, old + first, sizeof set);
+        for (uint32_t e = s->row[v]; e < s->row[v + 1]; e++) {
+            const uint32_t *other = from + s->col[e] * words + first;
+#pragma GCC unroll 4
+            for (size_t i = 0; i < PARTS; i++) {
+                set_vector part;
+                memcpy(&part, other + i * PART, sizeof part);
+                set[i] |= part;
+            }
         }
+#pragma GCC unroll 4
+        for (size_t i = 0; i < PARTS; i++) {
+            more |= set[i] ^ was[i];
+        }
+        memcpy(to + v * words + first, set, sizeof set);
     }
-    for (size_t i = 0; i < words; i++) {
-        grown |= set[i] ^ old[i];
+    for (; first < words; first++) {
+        uint32_t set = old[first];
+        for (uint32_t e = s->row[v]; e < s->row[v + 1]; e++) {
+            set |= from[s->col[e] * words + first];
+        }
+        grown |= set ^ old[first];
+        to[v * words + first] = set;
+    }
+    for (size_t i = 0; i < PART; i++) {
+        grown |= more[i];
     }
     return grown;
 }

@@ -18,9 +18,20 @@
 #    define PEER_MOST()    1
 #endif
 
-/* Room of its own, touched by the threads that will probably use it. */
+/* Bytes of the widest vector. */
+#if defined(__AVX512F__)
+#    define PEER_VECTOR 64
+#elif defined(__AVX__)
+#    define PEER_VECTOR 32
+#else
+#    define PEER_VECTOR 16
+#endif
+
+/* Room of its own, touched by the threads that will probably use it. No two begin at the same place
+ * of a page: loads and stores that differ only in higher bits get in each other's way. */
 static inline void *peer_room(size_t bytes) {
-    size_t size = (bytes + 4095) / 4096 * 4096 + 4096;
+    static size_t shift;
+    size_t size = (bytes + 4095) / 4096 * 4096 + 8192;
     char *room = aligned_alloc(4096, size);
     if (!room) {
         abort();
@@ -29,7 +40,8 @@ static inline void *peer_room(size_t bytes) {
     for (size_t page = 0; page < size / 4096; page++) {
         memset(room + page * 4096, 0, 4096);
     }
-    return room;
+    shift = (shift + (size_t)5 * PEER_LINE) % 4096;
+    return room + shift;
 }
 
 static inline void *peer_copy(const void *from, size_t bytes) {

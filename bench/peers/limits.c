@@ -6,14 +6,6 @@
 
 #include "help.h"
 
-#if defined(__AVX512F__)
-#    define VECTOR 64
-#elif defined(__AVX__)
-#    define VECTOR 32
-#else
-#    define VECTOR 16
-#endif
-
 static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -47,15 +39,12 @@ static double triad(size_t count, size_t rounds) {
         double took = seconds() - begin;
         best = took < best ? took : best;
     }
-    free(a);
-    free(b);
-    free(c);
     return 3.0 * (double)(count * sizeof(float)) * (double)rounds / best;
 }
 
 /* Ten chains hide the latency of two units and leave registers for the two factors. */
 #define FMA_PEAK(name, type)                                                                       \
-    typedef type name##_vector __attribute__((vector_size(VECTOR)));                               \
+    typedef type name##_vector __attribute__((vector_size(PEER_VECTOR)));                          \
     static double name(int effort) {                                                               \
         const int rounds = 400000 * effort;                                                        \
         double best = 1e30, threads = 1;                                                           \
@@ -75,7 +64,7 @@ static double triad(size_t count, size_t rounds) {
             double took = seconds() - begin;                                                       \
             best = took < best ? took : best;                                                      \
         }                                                                                          \
-        return 20.0 * VECTOR / (double)sizeof(type) * (double)rounds * threads / best;             \
+        return 20.0 * PEER_VECTOR / (double)sizeof(type) * (double)rounds * threads / best;        \
     }
 
 FMA_PEAK(fma_f32, float)

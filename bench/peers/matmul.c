@@ -8,7 +8,7 @@ enum { WIDTH = 16, ROWS = 12 };
 #else
 enum { WIDTH = 8, ROWS = 6 };
 #endif
-enum { COLUMNS = 2 * WIDTH, DEPTH = 256, HEIGHT = 16 * ROWS };
+enum { COLUMNS = 2 * WIDTH, DEPTH = 256, HEIGHT = 8 * ROWS };
 typedef float vector __attribute__((vector_size(WIDTH * sizeof(float))));
 
 typedef struct matmul {
@@ -32,9 +32,9 @@ static void *prepare(const peer_instance *p) {
     return s;
 }
 
-/* A block of ROWS x COLUMNS of C from `depth` packed rows of B and columns of A. */
-static void kernel(const float *restrict a, const float *restrict b, size_t depth,
-                   float *restrict out) {
+/* Adds to ROWS x COLUMNS of C the product of `depth` packed rows of B and columns of A. */
+static inline void kernel(const float *restrict a, const float *restrict b, size_t depth,
+                          float *restrict c, size_t stride) {
     vector sum[ROWS][2];
     memset(sum, 0, sizeof sum);
     for (size_t k = 0; k < depth; k++) {
@@ -48,49 +48,77 @@ static void kernel(const float *restrict a, const float *restrict b, size_t dept
             sum[r][1] += scale * right;
         }
     }
-    memcpy(out, sum, sizeof sum);
+#pragma GCC unroll 12
+    for (size_t r = 0; r < ROWS; r++) {
+        vector old[2];
+        memcpy(old, c + r * stride, sizeof old);
+        old[0] += sum[r][0];
+        old[1] += sum[r][1];
+        memcpy(c + r * stride, old, sizeof old);
+    }
 }
 
-static void add_block(const matmul *s, const float *block, size_t row, size_t column) {
-    for (size_t r = 0; r < ROWS && row + r < s->n; r++) {
-        size_t width = s->n - column < COLUMNS ? s->n - column : COLUMNS;
-        float *c = s->c + (row + r) * s->n + column;
-        for (size_t x = 0; x < width; x++) {
-            c[x] += block[r * COLUMNS + x];
+/* Where the block does not fit, it is computed beside C. */
+static void add_block(const matmul *s, const float *a, const float *b, size_t depth, size_t row,
+                      size_t column) {
+    float *c = s->c + row * s->n + column;
+    if (row + ROWS <= s->n && column + COLUMNS <= s->n) {
+        kernel(a, b, depth, c, s->n);
+        return;
+    }
+    float beside[ROWS * COLUMNS] = {0};
+    kernel(a, b, depth, beside, COLUMNS);
+    for (size_t y = 0; y < ROWS && row + y < s->n; y++) {
+        for (size_t x = 0; x < COLUMNS && column + x < s->n; x++) {
+            c[y * s->n + x] += beside[y * COLUMNS + x];
         }
     }
 }
 
+/* Packing: what lies outside of the matrices is zero. */
+
 static void pack_b(const matmul *s, size_t depth_from, size_t depth, size_t strip) {
+    size_t column = strip * COLUMNS, width = s->n - column < COLUMNS ? s->n - column : COLUMNS;
     for (size_t k = 0; k < depth; k++) {
-        for (size_t x = 0; x < COLUMNS; x++) {
-            size_t column = strip * COLUMNS + x;
-            s->panel[(strip * DEPTH + k) * COLUMNS + x] =
-                column < s->n ? s->b[(depth_from + k) * s->n + column] : 0.0f;
+        float *to = s->panel + (strip * DEPTH + k) * COLUMNS;
+        const float *from = s->b + (depth_from + k) * s->n + column;
+        if (width == COLUMNS) {
+            memcpy(to, from, COLUMNS * sizeof *to);
+        } else {
+            memcpy(to, from, width * sizeof *to); /* the rest is zero from the start */
+        }
+    }
+}
+
+static void pack_rows(const float *restrict from, size_t stride, size_t rows, size_t depth,
+                      float *restrict to) {
+    for (size_t k = 0; k < depth; k++) {
+        for (size_t r = 0; r < rows; r++) {
+            to[k * ROWS + r] = from[r * stride + k];
         }
     }
 }
 
 static void pack_a(const matmul *s, float *to, size_t row_from, size_t depth_from, size_t depth) {
-    for (size_t first = 0; first < HEIGHT; first += ROWS) {
-        for (size_t r = 0; r < ROWS; r++) {
-            size_t row = row_from + first + r;
-            for (size_t k = 0; k < depth; k++) {
-                to[first * DEPTH + k * ROWS + r] =
-                    row < s->n ? s->a[row * s->n + depth_from + k] : 0.0f;
-            }
+    for (size_t first = 0; first < HEIGHT && row_from + first < s->n; first += ROWS) {
+        const float *from = s->a + (row_from + first) * s->n + depth_from;
+        size_t rows = s->n - row_from - first;
+        if (rows >= ROWS) {
+            pack_rows(from, s->n, ROWS, depth, to + first * DEPTH);
+        } else {
+            memset(to + first * DEPTH, 0, sizeof *to * ROWS * DEPTH);
+            pack_rows(from, s->n, rows, depth, to + first * DEPTH);
         }
     }
 }
 
 static void multiply_block(const matmul *s, float *packed, size_t row_from, size_t depth_from,
                            size_t depth) {
-    float out[ROWS * COLUMNS] __attribute__((aligned(64)));
     pack_a(s, packed, row_from, depth_from, depth);
     for (size_t strip = 0; strip < s->wide / COLUMNS; strip++) {
         for (size_t first = 0; first < HEIGHT && row_from + first < s->n; first += ROWS) {
-            kernel(packed + first * DEPTH, s->panel + strip * DEPTH * COLUMNS, depth, out);
-            add_block(s, out, row_from + first, strip * COLUMNS);
+            add_block(s, packed + first * DEPTH, s->panel + strip * DEPTH * COLUMNS, depth,
+                      row_from + first, strip * COLUMNS);
         }
     }
 }
