@@ -16,6 +16,13 @@
  *         if (at.step != VYRE_NONE && step->collective != VYRE_NONE) do it
  *     }
  *
+ * Threads that walk together meet where vyre_position_meets says so, between entering and leaving a
+ * step: behind each launch, and behind a step that launches nothing if something was read since
+ * they met and a grid barrier lies there, since the next launch may write it.
+ *
+ * In a module for launching ahead entering a step computes only what the host knows, and nothing is
+ * read; a doubtful step is left by a guess, or when its word has been read.
+ *
  * Nothing here allocates. */
 #ifndef VYRE_SCHEDULE_H
 #define VYRE_SCHEDULE_H
@@ -30,6 +37,9 @@ typedef struct vyre_position {
     const vyre_module *module;
     uint32_t step; /* VYRE_NONE: the pass is over */
     uint32_t tick; /* tells the launches of a pass apart; never 0 */
+    uint32_t
+        expect;    /* the word of the last decision of the device; of modules for launching ahead */
+    bool has_read; /* when it entered a step, since threads met */
     uint64_t
         *words; /* the caller's: bits of each scalar, what is at each place, and room to work */
 } vyre_position;
@@ -58,9 +68,20 @@ VYRE_API vyre_status vyre_position_enter(vyre_position *position, const vyre_mod
  * if reading does. */
 VYRE_API vyre_status vyre_position_leave(vyre_position *position, const vyre_module_launch *pass,
                                          const vyre_reader *reader, vyre_diag *diag);
+/* Of a module for launching ahead (vyre/split.h): how to launch the control segment of the step,
+ * behind its segment; when the step has been entered and not yet been left. */
+VYRE_API void vyre_position_control(const vyre_position *position, const vyre_module_launch *pass,
+                                    vyre_launch *out_launch);
+/* Leaves a doubtful step, which goes that way if that is not known to the host;
+ * vyre_position_word is what the device writes then, if a lane is alive. */
+VYRE_API void vyre_position_guess(vyre_position *position, bool condition);
+VYRE_API uint32_t vyre_position_word(const vyre_position *position, bool condition);
 /* Whether these read memory, so that whoever launches ahead must wait before. */
 VYRE_API bool vyre_step_reads_entering(const vyre_module *module, uint32_t step);
 VYRE_API bool vyre_step_reads_leaving(const vyre_module *module, uint32_t step);
+
+/* Whether threads that walk together wait for each other before they leave the step. */
+VYRE_API bool vyre_position_meets(const vyre_position *position);
 
 /* Bits of a scalar; of the memory that is at a place. */
 static inline uint64_t vyre_position_scalar(const vyre_position *position, uint32_t scalar) {

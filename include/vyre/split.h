@@ -38,6 +38,19 @@
  *       exchange what the step exchanges
  *       tick = tick + 1
  *
+ * Launching ahead. In a module made for it (`ahead`) the host computes only what it knows without
+ * memory. Other scalars live in the buffer _scalars, where lanes read them. A step with such has a
+ * control segment, a program of one lane that is launched behind the step's segment: it computes
+ * them, and where only the device knows how the schedule goes on (the step is doubtful), it writes
+ * the word of the decision to _turn[0]:
+ *       4 * _tick + 2 * (no lane is alive) + (the condition holds)
+ * If any step is doubtful, every segment does nothing unless _turn[0] == _expect, the word of the
+ * last decision if it went as was guessed, at first 0. So launches may be enqueued on the path that
+ * is guessed: once a decision goes another way, none of those behind it does anything, what has run
+ * is a prefix, and the word tells which decision it was. The host keeps a copy of its position at
+ * each, and goes on from there. A control segment is launched as one group; it does what it does
+ * whether or not a lane of the grid is alive.
+ *
  * At workgroup scope the same is done for one workgroup at its own barriers, for devices that run
  * the lanes of a group one after the other. The module then says how one group runs, and its
  * segments have no barriers at all. A segment is launched as a grid of one group; which group of
@@ -62,9 +75,11 @@ typedef enum vyre_step_kind { VYRE_STEP_NEXT, VYRE_STEP_BRANCH, VYRE_STEP_END } 
 
 typedef struct vyre_step {
     uint32_t segment; /* or VYRE_NONE: nothing to launch */
+    uint32_t control; /* ahead: a segment of one lane, launched behind it, or VYRE_NONE */
     uint8_t kind;     /* vyre_step_kind */
     bool sync;        /* a barrier of the source lies behind this step */
     bool asks;        /* living lanes write the tick to _made[0]; if none has, the pass is over */
+    bool doubtful;    /* of a module for launching ahead: only the device knows how it goes on */
     uint32_t next, otherwise;
     uint32_t decides;                 /* BRANCH: the scalar, a bool; else VYRE_NONE */
     vyre_stmt enter_begin, enter_end; /* assignments, statements of `control` */
@@ -91,13 +106,23 @@ typedef struct vyre_split_region {
 /* A value that the schedule computes. Scalar n is variable n of `control`. */
 typedef struct vyre_scalar {
     const char *name;
+    uint32_t
+        word;     /* ahead, and not known to the host: its first word in _scalars; else VYRE_NONE */
     uint8_t type; /* vyre_type, one that computes */
     bool host; /* it depends on params, lengths, the grid, constants and other such scalars only */
     vyre_place place;
 } vyre_scalar;
 
 /* Memories that change places, by what they are to segments. */
-enum { VYRE_PLACE_VALUES, VYRE_PLACE_NEXT, VYRE_PLACE_MADE, VYRE_PLACE_SPARE, VYRE_PLACES };
+enum {
+    VYRE_PLACE_VALUES,
+    VYRE_PLACE_NEXT,
+    VYRE_PLACE_MADE,
+    VYRE_PLACE_SPARE,
+    VYRE_PLACE_SCALARS, /* these two stay where they are */
+    VYRE_PLACE_TURN,
+    VYRE_PLACES
+};
 
 typedef struct vyre_exchange {
     uint32_t a, b; /* places */
@@ -112,8 +137,9 @@ typedef enum vyre_decl_kind {
     VYRE_DECL_PLACE,       /* buffer at place `ref`: VYRE_PLACE_VALUES, ... */
     VYRE_DECL_LANES,       /* param: lanes of the grid */
     VYRE_DECL_TICK,        /* param: tells the launches of a pass apart */
+    VYRE_DECL_EXPECT,      /* param: the word of the last decision, if it went as was guessed */
     VYRE_DECL_GROUP_ID,    /* param, workgroup scope: number of the group along axis `ref` */
-    VYRE_DECL_GROUP_COUNT, /* param, workgroup scope: groups along axis `ref` */
+    VYRE_DECL_GROUP_COUNT, /* param: groups along axis `ref` */
     VYRE_DECL_KINDS
 } vyre_decl_kind;
 
@@ -203,8 +229,11 @@ typedef struct vyre_module_view {
     uint32_t group_words;       /* workgroup memory of a group, likewise */
     uint32_t group_value_words; /* values of a group, in _values */
     uint32_t made_words;        /* size of _made */
+    uint32_t scalar_words;      /* ahead: size of _scalars */
     uint32_t sync_points;       /* barriers of the source that remain */
     vyre_split_scope scope;
+    bool ahead;       /* made for launching ahead */
+    bool checks_turn; /* ... and some step is decided by the device */
     bool along_x; /* a barrier was removed since lanes of a grid along x differ in global_id.x: the
                      module is right only for grids of one group along y and z */
     uint32_t widest; /* the module is right only if global_size.x is at most so much */
@@ -235,6 +264,8 @@ typedef struct vyre_split_options {
     /* What segments are lowered to (vyre/lower.h); declarations that lowering adds stand behind the
      * others. NULL: they stay as they are. */
     const vyre_capabilities *can;
+    bool ahead; /* a module for launches that are enqueued before it is known where the schedule
+                   goes; at grid scope */
 } vyre_split_options;
 
 /* Splits a valid program. A program without barriers of the scope gives one segment. VYRE_LIMIT:

@@ -40,6 +40,12 @@ struct vyre_buffer {
     bool is_zero; /* nothing was written since it was made */
 };
 
+/* Whether it runs schedules itself: then it needs no grid barrier to run what waits for the grid.
+ */
+static inline bool vyre_device_takes_modules(const vyre_device *device) {
+    return device->info.level == VYRE_LEVEL_SCHEDULE && device->table->compile_module;
+}
+
 /* Opens a device of one backend, with the fault if there is one. */
 vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
                                      const vyre_fault *fault, const vyre_allocator *a,

@@ -1,8 +1,10 @@
 /* Pipelines: a device with a native grid barrier, or a program that does not wait for its grid,
- * gets the program in one launch per pass. All others run a schedule of segments. Barriers that
- * nobody needs are removed for both, but not for the oracle: it must not share a mistake with what
- * it judges. Where that is right only for grids along x, a grid with more axes gets a variant of
- * its own, made under the pipeline's lock by the first dispatch that needs it. */
+ * gets the program in one launch per pass. A device that runs schedules itself gets the module, and
+ * counts as native, too, unless the caller wants to see segments launched. All others run a
+ * schedule of segments. Barriers that nobody needs are removed for both, but not for the oracle: it
+ * must not share a mistake with what it judges. Where that is right only for grids along x, a grid
+ * with more axes gets a variant of its own, made under the pipeline's lock by the first dispatch
+ * that needs it. */
 #include "dispatch/pipeline.h"
 
 #include <string.h>
@@ -22,7 +24,8 @@ static vyre_status may_split(const vyre_device *device, const vyre_program *prog
                              const vyre_dispatch_options *options, vyre_diag *diag) {
     vyre_place place = vyre_program_place(program);
     const char *name = vyre_program_get(program)->name;
-    if (options->split == VYRE_SPLIT_NEVER || !device->info.allows_split) {
+    const bool is_native = vyre_device_takes_modules(device) && options->split != VYRE_SPLIT_ALWAYS;
+    if (!is_native && (options->split == VYRE_SPLIT_NEVER || !device->info.allows_split)) {
         return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place,
                             "allow splitting, or use a device with a native grid barrier",
                             "program %s waits for its grid, %s has no grid barrier, and splitting "
@@ -83,11 +86,14 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     atomic_init(&p->references, 1);
     p->device = device;
     p->no_optimize = options->no_optimize;
+    p->ahead = options->ahead || device->info.launches_ahead;
     vyre_status status = take_program(p, program, options, diag);
     p->waits = vyre_contains_grid_sync(program);
     p->is_split = device->info.level == VYRE_LEVEL_PROGRAM
                       ? p->waits && options->split == VYRE_SPLIT_ALWAYS
                       : p->waits || (device->info.turns_loops && !options->find_races);
+    p->takes_module = p->is_split && vyre_device_takes_modules(device) &&
+                      VYRE_MUTANT(pipeline_always_whole, options->split != VYRE_SPLIT_ALWAYS, true);
     if (status == VYRE_OK && p->is_split && p->waits) {
         status = may_split(device, program, options, diag);
     }
@@ -168,8 +174,10 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
         const vyre_split_options split = {.keep_barriers = p->no_optimize,
                                           .any_grid = any_grid,
                                           .turn_loops = p->device->info.turns_loops && !any_grid,
-                                          .can = &p->device->can};
-        status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, trace, diag);
+                                          .can = &p->device->can,
+                                          .ahead = p->ahead};
+        status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, p->takes_module,
+                                    trace, diag);
         if (status == VYRE_OK) {
             v->along_x = vyre_module_get(v->schedule.module)->along_x;
             v->widest = vyre_module_get(v->schedule.module)->widest;
@@ -259,9 +267,10 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
         what =
             (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
     }
-    if (options->split == VYRE_SPLIT_NEVER && p->is_split && p->waits) {
+    const bool by_segments = p->is_split && p->waits && !p->takes_module;
+    if (options->split == VYRE_SPLIT_NEVER && by_segments) {
         what = "no splitting";
-    } else if (options->split == VYRE_SPLIT_ALWAYS && !p->is_split &&
+    } else if (options->split == VYRE_SPLIT_ALWAYS && !by_segments &&
                vyre_contains_grid_sync(p->program)) {
         what = "splitting";
     }

@@ -29,6 +29,8 @@ struct vyre_pipeline {
     vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
     bool waits;                  /* the program does, for its grid */
     bool is_split, no_optimize;
+    bool takes_module; /* the device runs the schedule itself */
+    bool ahead;        /* segments are launched before it is known where the schedule goes */
     vyre_variant variants[VYRE_VARIANTS];
     pthread_mutex_t lock; /* held by the dispatch that runs */
 };

@@ -9,6 +9,9 @@
 #include "split/module.h"
 #include "vyre/schedule.h"
 
+/* The word of a decision has room for 30 bits; what an old launch wrote is long overwritten. */
+enum { MOST_TICKS = 0x3fffffff };
+
 uint32_t vyre_position_state(const vyre_module *module) {
     return vyre_module_get(module)->scalar_count + VYRE_PLACES;
 }
@@ -55,6 +58,7 @@ static void bind(const vyre_position *at, const vyre_module_launch *pass, uint32
         case VYRE_DECL_SCALAR: b->values[d] = at->words[decls[d].ref]; break;
         case VYRE_DECL_PLACE: b->memory[d] = vyre_position_place(at, pass, decls[d].ref); break;
         case VYRE_DECL_TICK: b->values[d] = at->tick; break;
+        case VYRE_DECL_EXPECT: b->values[d] = at->expect; break;
         case VYRE_DECL_SOURCE:
         case VYRE_DECL_LOCAL:
         case VYRE_DECL_OWN:
@@ -64,6 +68,15 @@ static void bind(const vyre_position *at, const vyre_module_launch *pass, uint32
         case VYRE_DECL_KINDS: break;
         }
     }
+}
+
+static vyre_launch launch_of(const vyre_module_launch *pass, uint32_t segment) {
+    const vyre_segment_binding *b = &pass->segments[segment];
+    vyre_launch launch = *pass->source;
+    launch.memory = b->memory;
+    launch.counts = b->counts;
+    launch.values = b->values;
+    return launch;
 }
 
 /* ---- the control program ---- */
@@ -161,9 +174,13 @@ static vyre_status evaluate(vyre_position *at, const vyre_module_launch *pass,
                      .diag = diag,
                      .p = vyre_program_get(vyre_module_get(at->module)->control),
                      .nodes = at->words + vyre_position_state(at->module)};
+    const vyre_module_view *m = vyre_module_get(at->module);
     vyre_status status = VYRE_OK;
     for (vyre_stmt s = begin; s < end && status == VYRE_OK; s++) {
         const vyre_stmt_node *n = &ev.p->stmts[s];
+        if (m->ahead && !m->scalars[n->var].host) {
+            continue; /* the device computes it */
+        }
         ev.first = n->first_expr;
         for (vyre_expr e = n->first_expr; e < n->end_expr && status == VYRE_OK; e++) {
             status = evaluate_node(&ev, e);
@@ -182,14 +199,20 @@ vyre_status vyre_position_enter(vyre_position *at, const vyre_module_launch *pas
                                 vyre_diag *diag) {
     const vyre_step *step = &vyre_module_get(at->module)->steps[at->step];
     if (step->segment != VYRE_NONE) {
-        const vyre_segment_binding *b = &pass->segments[step->segment];
         bind(at, pass, step->segment);
-        *out_launch = *pass->source;
-        out_launch->memory = b->memory;
-        out_launch->counts = b->counts;
-        out_launch->values = b->values;
+        *out_launch = launch_of(pass, step->segment);
     }
+    if (step->control != VYRE_NONE) { /* it takes the scalars as they are now */
+        bind(at, pass, step->control);
+    }
+    at->has_read |= at->module->reads[at->step];
     return evaluate(at, pass, reader, step->enter_begin, step->enter_end, diag);
+}
+
+bool vyre_position_meets(const vyre_position *at) {
+    const vyre_step *step = &vyre_module_get(at->module)->steps[at->step];
+    return step->segment != VYRE_NONE ||
+           (step->sync && VYRE_MUTANT(position_never_meets, at->has_read, false));
 }
 
 /* Whether a lane has written the tick. */
@@ -215,7 +238,33 @@ static void go_on(vyre_position *at, const vyre_step *step) {
         places[x.a] = places[x.b];
         places[x.b] = a;
     }
-    at->tick = at->tick % INT32_MAX + 1;
+    at->tick = at->tick % MOST_TICKS + 1;
+}
+
+/* Whether the way out of the step is not known to the host. */
+static bool branches_on_device(const vyre_module_view *m, const vyre_step *step) {
+    return step->decides != VYRE_NONE && !m->scalars[step->decides].host;
+}
+
+uint32_t vyre_position_word(const vyre_position *at, bool condition) {
+    const vyre_module_view *m = vyre_module_get(at->module);
+    return 4 * at->tick + (condition && branches_on_device(m, &m->steps[at->step]));
+}
+
+void vyre_position_guess(vyre_position *at, bool condition) {
+    const vyre_module_view *m = vyre_module_get(at->module);
+    const vyre_step *step = &m->steps[at->step];
+    at->expect = vyre_position_word(at, condition);
+    if (branches_on_device(m, step)) {
+        at->words[step->decides] = condition;
+    }
+    go_on(at, step);
+}
+
+void vyre_position_control(const vyre_position *at, const vyre_module_launch *pass,
+                           vyre_launch *out_launch) {
+    *out_launch = launch_of(pass, vyre_module_get(at->module)->steps[at->step].control);
+    out_launch->grid[0] = out_launch->grid[1] = out_launch->grid[2] = 1;
 }
 
 vyre_status vyre_position_leave(vyre_position *at, const vyre_module_launch *pass,
@@ -231,26 +280,14 @@ vyre_status vyre_position_leave(vyre_position *at, const vyre_module_launch *pas
         status = evaluate(at, pass, reader, step->leave_begin, step->leave_end, diag);
     }
     if (status == VYRE_OK) {
+        at->has_read = at->has_read && !vyre_position_meets(at);
         go_on(at, step);
     }
     return status;
 }
 
-static bool loads(const vyre_module *module, vyre_stmt begin, vyre_stmt end) {
-    const vyre_program_view *p = vyre_program_get(vyre_module_get(module)->control);
-    for (vyre_stmt s = begin; s < end; s++) {
-        for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
-            if (p->exprs[e].op == VYRE_EXPR_LOAD) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 bool vyre_step_reads_entering(const vyre_module *module, uint32_t step) {
-    const vyre_step *s = &vyre_module_get(module)->steps[step];
-    return loads(module, s->enter_begin, s->enter_end);
+    return module->reads[step];
 }
 
 bool vyre_step_reads_leaving(const vyre_module *module, uint32_t step) {

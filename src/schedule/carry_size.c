@@ -43,9 +43,14 @@ uint64_t vyre_carry_own_bytes(const vyre_carry_need *need, const vyre_carry_buff
 }
 
 uint64_t vyre_carry_place_bytes(const vyre_carry_need *need, uint32_t place) {
-    return 4 * (place == VYRE_PLACE_VALUES || place == VYRE_PLACE_NEXT
-                    ? shared_words(need)
-                    : (uint64_t)need->module->made_words);
+    const vyre_module_view *m = need->module;
+    switch (place) {
+    case VYRE_PLACE_VALUES:
+    case VYRE_PLACE_NEXT: return 4 * shared_words(need);
+    case VYRE_PLACE_SCALARS: return 4 * (uint64_t)m->scalar_words;
+    case VYRE_PLACE_TURN: return 4 * (uint64_t)m->checks_turn;
+    default: return 4 * (uint64_t)m->made_words;
+    }
 }
 
 static bool is_per_group(const vyre_carry *carry) {
@@ -63,7 +68,8 @@ static uint64_t total_bytes(const vyre_carry_need *need) {
     const vyre_module_view *m = need->module;
     uint64_t carried = sum(4, sum(m->lane_words, need->lanes, m->group_words, need->groups), 8,
                            shared_words(need));
-    return sum(1, carried, 8, m->made_words);
+    return sum(1, carried + 4 * (uint64_t)m->checks_turn, 4,
+               2 * (uint64_t)m->made_words + m->scalar_words);
 }
 
 /* The next largest after `last`, in the order of bytes, then of the list; NULL: there is none. */

@@ -36,14 +36,10 @@ void vyre_schedule_label(const vyre_schedule *s, uint32_t segment, vyre_diag *di
     }
 }
 
-static bool takes_module(const vyre_device *device) {
-    return device->info.level == VYRE_LEVEL_SCHEDULE && device->table->compile_module;
-}
-
 static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(s->module);
     vyre_status status = VYRE_OK;
-    if (takes_module(s->device)) {
+    if (s->takes_module) {
         vyre_call call = {
             .device = s->device, .trace = trace, .name = vyre_program_get(m->source)->name};
         return vyre_call_compile_module(&call, s->module, &s->whole, diag);
@@ -59,15 +55,22 @@ static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag)
     return status;
 }
 
+/* A position, and one for each guess that is not yet known to be right. */
+static size_t position_room(const vyre_schedule *s) {
+    const size_t guesses = vyre_module_get(s->module)->checks_turn ? VYRE_SCHEDULE_GUESSES : 0;
+    return vyre_position_words(s->module) + guesses * vyre_position_state(s->module);
+}
+
 static bool allocate_tables(vyre_schedule *s) {
     const vyre_allocator *a = &s->device->allocator;
     const vyre_module_view *m = vyre_module_get(s->module);
     s->segments = vyre_alloc_zeroed(a, m->segment_count, sizeof *s->segments);
     s->bindings = vyre_alloc_zeroed(a, m->segment_count, sizeof *s->bindings);
     s->visits = vyre_alloc_zeroed(a, m->step_count, sizeof *s->visits);
-    s->words = vyre_alloc_zeroed(a, vyre_position_words(s->module), sizeof *s->words);
+    s->words = vyre_alloc_zeroed(a, position_room(s), sizeof *s->words);
+    s->went_away = vyre_alloc_zeroed(a, m->step_count, sizeof *s->went_away);
     s->own = vyre_alloc_zeroed(a, m->buffer_count, sizeof *s->own);
-    return s->segments && s->bindings && s->visits && s->words && s->own;
+    return s->segments && s->bindings && s->visits && s->words && s->went_away && s->own;
 }
 
 static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
@@ -94,7 +97,8 @@ static void drop_code(vyre_schedule *s) {
     vyre_free(a, s->segments, m->segment_count, sizeof *s->segments);
     vyre_free(a, s->bindings, m->segment_count, sizeof *s->bindings);
     vyre_free(a, s->visits, m->step_count, sizeof *s->visits);
-    vyre_free(a, s->words, vyre_position_words(s->module), sizeof *s->words);
+    vyre_free(a, s->words, position_room(s), sizeof *s->words);
+    vyre_free(a, s->went_away, m->step_count, sizeof *s->went_away);
     vyre_free(a, s->own, m->buffer_count, sizeof *s->own);
     vyre_module_release(s->module);
     s->module = NULL;
@@ -124,9 +128,11 @@ static vyre_status make_code(vyre_schedule *s, vyre_trace *trace, vyre_diag *dia
 }
 
 vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre_program *program,
-                               const vyre_split_options *options, vyre_trace *trace,
-                               vyre_diag *diag) {
-    *s = (vyre_schedule){.device = device, .program = program, .how = *options};
+                               const vyre_split_options *options, bool takes_module,
+                               vyre_trace *trace, vyre_diag *diag) {
+    *s = (vyre_schedule){
+        .device = device, .program = program, .how = *options, .takes_module = takes_module};
+    s->how.ahead = options->ahead && !takes_module;
     return make_code(s, trace, diag);
 }
 
@@ -149,7 +155,8 @@ uint64_t vyre_schedule_lanes(const vyre_schedule *s, const uint32_t grid[3]) {
 /* Other buffers for the same state: the program is split anew. */
 static vyre_status spread(vyre_schedule *s, const vyre_split_options *how, vyre_trace *trace,
                           vyre_diag *diag) {
-    vyre_schedule fresh = {.device = s->device, .program = s->program, .how = *how};
+    vyre_schedule fresh = {
+        .device = s->device, .program = s->program, .how = *how, .takes_module = s->takes_module};
     vyre_status status = make_code(&fresh, trace, diag);
     if (status == VYRE_OK) {
         drop_code(s);
@@ -237,11 +244,12 @@ static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, u
             break;
         case VYRE_DECL_PLACE: segment->counts[d] = (uint32_t)(s->place_bytes[ref] / 4); break;
         case VYRE_DECL_LANES: segment->values[d] = lanes; break;
+        case VYRE_DECL_GROUP_COUNT: segment->values[d] = source->grid[ref]; break;
         case VYRE_DECL_SCALAR: /* bound by each launch */
         case VYRE_DECL_TICK:
         case VYRE_DECL_LOCAL:
+        case VYRE_DECL_EXPECT:
         case VYRE_DECL_GROUP_ID: /* of segments of one group */
-        case VYRE_DECL_GROUP_COUNT:
         case VYRE_DECL_KINDS: break;
         }
     }

@@ -5,6 +5,9 @@
 #include "device/device.h"
 #include "vyre/schedule.h"
 
+/* Two batches of launches, none of which is known to be right, with so many decisions each. */
+enum { VYRE_SCHEDULE_GUESSES = 2 * VYRE_LIMIT_AHEAD };
+
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel; /* NULL: the device has taken the module */
     uint32_t decl_count;
@@ -15,12 +18,14 @@ typedef struct vyre_schedule {
     const vyre_program *program;
     uint32_t segment_count, sync_points; /* of each module that the program gives */
     vyre_split_options how;              /* the module was split */
+    bool takes_module;                   /* the device runs the schedule itself */
     vyre_module *module;
     vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
     struct vyre_compiled_segment *segments;
     vyre_segment_binding *bindings;  /* of each segment */
     uint64_t *visits;                /* per step, in this pass; where the device counts them */
-    uint64_t *words;                 /* of the position of a pass */
+    uint64_t *words;                 /* of the position of a pass, and of guesses */
+    bool *went_away;                 /* per step: a branch last went to `otherwise` in this pass */
     struct vyre_own_memory *own;     /* what lanes and groups own: per buffer of the module */
     vyre_memory places[VYRE_PLACES]; /* what changes places; kept for the next pass */
     uint64_t place_bytes[VYRE_PLACES];
@@ -36,11 +41,11 @@ typedef struct vyre_pass {
     uint32_t ahead;             /* as in vyre_dispatch_options */
 } vyre_pass;
 
-/* Splits and compiles. The program must outlive the schedule. On failure nothing is to be finished.
- * trace may be NULL. */
+/* Splits and compiles. takes_module: the device runs the schedule itself, and can. The program must
+ * outlive the schedule. On failure nothing is to be finished. trace may be NULL. */
 vyre_status vyre_schedule_init(vyre_schedule *schedule, vyre_device *device,
                                const vyre_program *program, const vyre_split_options *options,
-                               vyre_trace *trace, vyre_diag *diag);
+                               bool takes_module, vyre_trace *trace, vyre_diag *diag);
 void vyre_schedule_finish(vyre_schedule *schedule);
 
 /* Makes room for the carried state of a grid; passes with other grids need another call. Where the

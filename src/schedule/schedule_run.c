@@ -1,10 +1,29 @@
 /* Running a schedule through a device that takes segments. Buffers and carried state stay on the
- * device. The host computes the scalars itself; it waits for the device only where one of them is
- * loaded from memory, or where it must know whether any lane is left. A loop whose count the host
- * knows is launched from its first trip to its last without a wait. */
+ * device.
+ *
+ * A module as it is: the host computes the scalars itself; it waits for the device only where one
+ * of them is loaded from memory, or where it must know whether any lane is left. A loop whose count
+ * the host knows is launched from its first trip to its last without a wait.
+ *
+ * A module for launching ahead (vyre/split.h): the host computes what it knows, and the device the
+ * rest. Where only the device knows how the schedule goes on, the host guesses that a branch goes
+ * as it last went in this pass, at first into the loop, and launches on. Each segment checks on the
+ * device whether it is its turn: whether the word of the last decision is what it would be if all
+ * guesses were right. So what really runs is a prefix of what was enqueued: nothing behind the
+ * first wrong guess writes anything, and the word stays that of this decision.
+ *
+ * Launches come in batches that end with a decision. The word at the end of a batch tells whether
+ * all its guesses were right; it is awaited after the next batch was enqueued, so that the device
+ * never runs dry. If it is not the word that was guessed, its tick tells which guess was wrong, and
+ * the pass goes on from a copy of the position there. A batch has one launch at first and after a
+ * wrong guess, and twice as many as the one before after right ones.
+ *
+ * Collectives are done by the host, so nothing is enqueued behind one before it is known that its
+ * turn has come. On a device whose launches are synchronous the host asks after each decision. */
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/mutant.h"
 #include "device/call.h"
 #include "device/trace.h"
@@ -16,6 +35,20 @@ typedef struct tally {
     uint64_t launches, empty, carried_bytes, sync_points, steps;
 } tally;
 
+typedef struct decision {
+    vyre_position place; /* at the step that decides, which has been launched */
+    tally done;
+    uint32_t guess; /* its word, if it goes as guessed */
+} decision;
+
+typedef struct batch {
+    decision decisions[VYRE_LIMIT_AHEAD];
+    uint64_t *words; /* of their positions */
+    uint32_t count;
+    bool is_late; /* the word of the last decision is on its way */
+    vyre_ticket ticket;
+} batch;
+
 typedef struct run {
     vyre_schedule *s;
     const vyre_module_view *m;
@@ -24,9 +57,14 @@ typedef struct run {
     const vyre_pass *pass;
     vyre_diag *diag;
     uint64_t lanes, groups;
-    vyre_position here;
-    tally done;
-    bool has_waited;      /* nothing was launched since */
+    vyre_position here; /* behind all that was enqueued */
+    tally done;         /* up to there */
+    bool has_waited;    /* nothing was launched since */
+    uint32_t ahead;     /* most launches of a batch; 0: ask after each decision */
+    uint32_t length;    /* of the next batch */
+    batch batches[2];
+    uint32_t behind;      /* the last step that was enqueued */
+    uint64_t wasted;      /* launches whose turn did not come */
     bool has_device_time; /* of every launch so far */
     vyre_trap trap;
 } run;
@@ -45,7 +83,10 @@ static uint64_t alive(const run *r, uint32_t step) {
 /* A step that ran so many times. */
 static void count_step(const run *r, uint32_t number, uint64_t times, tally *to) {
     const vyre_step *step = &r->m->steps[number];
-    *(step->segment == VYRE_NONE ? &to->empty : &to->launches) += times;
+    const bool is_empty = step->segment == VYRE_NONE && step->control == VYRE_NONE;
+    to->empty += is_empty ? times : 0;
+    to->launches +=
+        (step->segment != VYRE_NONE ? times : 0) + (step->control != VYRE_NONE ? times : 0);
     if (step->kind != VYRE_STEP_END && times > 0) {
         to->carried_bytes += times * alive(r, number);
         to->sync_points += times * step->sync;
@@ -57,7 +98,7 @@ static void report(const run *r, const tally *done) {
     stats->segments = r->m->segment_count;
     stats->carry_buffers = r->m->buffer_count;
     stats->launches += done->launches;
-    stats->skipped_launches += done->empty;
+    stats->skipped_launches += done->empty + VYRE_MUTANT(ahead_waste_hidden, r->wasted, 0);
     stats->carried_bytes += done->carried_bytes;
     stats->sync_points += done->sync_points;
     r->pass->result->steps += done->steps;
@@ -154,6 +195,208 @@ static vyre_status run_steps(run *r) {
     return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
 }
 
+/* ---- launching ahead ---- */
+
+/* Enqueues one step and goes on as is guessed. */
+static vyre_status enqueue_step(run *r, batch *b) {
+    const vyre_step *step = &r->m->steps[r->here.step];
+    vyre_launch one;
+    vyre_status status = vyre_position_enter(&r->here, &r->launch, NULL, &one, r->diag);
+    if (status == VYRE_OK && step->segment != VYRE_NONE) {
+        status = launch(r, step->segment, &one);
+    }
+    if (status == VYRE_OK && step->control != VYRE_NONE) {
+        vyre_position_control(&r->here, &r->launch, &one);
+        status = launch(r, step->control, &one);
+    }
+    if (status == VYRE_OK && vyre_trap_is_due(&r->trap, step)) {
+        status = vyre_trap_report(&r->trap, r->diag);
+    }
+    if (status != VYRE_OK) {
+        return status;
+    }
+    r->behind = r->here.step;
+    count_step(r, r->behind, 1, &r->done);
+    if (!step->doubtful) {
+        return vyre_position_leave(&r->here, &r->launch, NULL, r->diag);
+    }
+    const bool guess = !r->s->went_away[r->behind];
+    decision *d = &b->decisions[b->count];
+    *d = (decision){.place = vyre_position_copy(
+                        &r->here, b->words + b->count * (size_t)vyre_position_state(r->s->module)),
+                    .done = r->done,
+                    .guess = vyre_position_word(&r->here, guess)};
+    b->count++;
+    vyre_position_guess(&r->here, guess);
+    return VYRE_OK;
+}
+
+/* Whether the host must know all decisions before it goes on. It was the turn of a launch that
+ * trapped; only what really follows it may decide which trap is told. */
+static bool must_ask(const run *r) {
+    return r->here.step == VYRE_NONE || r->trap.happened ||
+           VYRE_MUTANT(ahead_past_collective, r->m->steps[r->behind].collective != VYRE_NONE,
+                       false);
+}
+
+static vyre_status fill(run *r, batch *b) {
+    vyre_status status = VYRE_OK;
+    uint64_t begin = r->done.launches;
+    bool full = false;
+    while (status == VYRE_OK && !full) {
+        status = enqueue_step(r, b);
+        full = must_ask(r) || b->count == VYRE_LIMIT_AHEAD ||
+               (r->m->steps[r->behind].doubtful && r->done.launches - begin >= r->length);
+    }
+    return status;
+}
+
+static vyre_call word_call(const run *r, uint64_t *elapsed) {
+    return (vyre_call){.device = r->s->device,
+                       .trace = r->pass->trace,
+                       .name = "control word",
+                       .bytes = sizeof(uint32_t),
+                       .elapsed = elapsed};
+}
+
+/* The segment whose word it is. */
+static void label(run *r, const batch *b) {
+    const vyre_step *step = &r->m->steps[b->decisions[b->count - 1].place.step];
+    vyre_schedule_label(r->s, step->control, r->diag);
+}
+
+static vyre_status fetch(run *r, batch *b) {
+    vyre_call call = word_call(r, &r->pass->times->enqueue);
+    vyre_status status = vyre_call_fetch(&call, r->launch.places[VYRE_PLACE_TURN], 0,
+                                         sizeof(uint32_t), &b->ticket, r->diag);
+    b->is_late = status == VYRE_OK;
+    if (status != VYRE_OK) {
+        label(r, b);
+    }
+    return status;
+}
+
+static vyre_status take_word(run *r, batch *b, uint32_t *out_word) {
+    vyre_call call = word_call(r, &r->pass->times->wait);
+    bool is_late = b->is_late;
+    b->is_late = false;
+    r->pass->stats->host_waits++;
+    return is_late ? vyre_call_await(&call, b->ticket, out_word, sizeof *out_word, r->diag)
+                   : vyre_call_read(&call, r->launch.places[VYRE_PLACE_TURN], 0, out_word,
+                                    sizeof *out_word, r->diag);
+}
+
+/* Forgets a batch that is of no interest any more. */
+static void drop(run *r, batch *b) {
+    if (VYRE_MUTANT(ahead_ticket_kept, b->is_late, false)) {
+        vyre_call call = word_call(r, NULL);
+        (void)vyre_call_await(&call, b->ticket, NULL, sizeof(uint32_t), NULL);
+    }
+    b->is_late = false;
+    b->count = 0;
+}
+
+/* Launches behind the step where we are whose turn did not come. */
+static void waste(run *r, uint64_t launches) {
+    r->wasted += launches;
+    if (launches > 0 && r->pass->trace) {
+        uint64_t now = vyre_clock_now();
+        const vyre_step *step = &r->m->steps[r->behind];
+        vyre_span span = {.category = "skip",
+                          .name = vyre_program_get(r->m->segments[step->control])->name,
+                          .begin = now,
+                          .end = now,
+                          .launches = launches};
+        vyre_trace_add(r->pass->trace, &span);
+    }
+}
+
+/* Back to the decision of which the word tells, and on as it really goes. */
+static vyre_status go_back(run *r, const batch *b, uint32_t word) {
+    const decision *miss = b->decisions;
+    while (miss < b->decisions + b->count && miss->place.tick != word / 4) {
+        miss++;
+    }
+    if (miss == b->decisions + b->count) {
+        return vyre_fail(r->diag, VYRE_INTERNAL, "please report this program and device",
+                         "the device decided nothing of what it was asked");
+    }
+    const uint64_t front = r->done.launches;
+    r->here = vyre_position_copy(&miss->place, r->s->words);
+    r->done = miss->done;
+    r->behind = r->here.step;
+    waste(r, front - r->done.launches);
+    if (VYRE_MUTANT(ahead_dead_go_on, word / 2 % 2, 0)) {
+        r->here.step = VYRE_NONE;
+        return VYRE_OK;
+    }
+    r->s->went_away[r->behind] = VYRE_MUTANT(ahead_learns_nothing, word % 2 == 0, false);
+    vyre_position_guess(&r->here, word % 2);
+    return VYRE_OK;
+}
+
+/* Waits until it is known how a batch went. *out_missed: not as guessed, and we are back there. */
+static vyre_status settle(run *r, batch *b, bool *out_missed) {
+    if (b->count == 0) {
+        return VYRE_OK;
+    }
+    const decision *last = &b->decisions[b->count - 1];
+    uint32_t word = 0;
+    vyre_status status = take_word(r, b, &word);
+    *out_missed = status == VYRE_OK && word != last->guess;
+    if (status != VYRE_OK) {
+        label(r, b);
+    } else if (*out_missed) {
+        status = go_back(r, b, word);
+    }
+    b->count = 0;
+    return status;
+}
+
+/* Enqueues a batch, and settles the one before; this one too if the host must know. */
+static vyre_status run_batch(run *r, batch *now, batch *before) {
+    bool missed = false, late = r->ahead > 0 && r->s->device->table->fetch;
+    vyre_status status = fill(r, now);
+    /* Checks cost steps, too: the budget may have ended in a launch whose turn does not come. */
+    bool is_doubtful = VYRE_MUTANT(ahead_budget_blind, status == VYRE_STEP_BUDGET, false);
+    if (status != VYRE_OK && !is_doubtful) {
+        return status;
+    }
+    vyre_status ended = status;
+    late = late && !is_doubtful && !must_ask(r);
+    status = late && now->count > 0 ? fetch(r, now) : VYRE_OK;
+    if (status == VYRE_OK) {
+        status = settle(r, before, &missed);
+    }
+    if (status == VYRE_OK && !missed && !late) {
+        status = settle(r, now, &missed);
+    }
+    if (status == VYRE_OK && !missed && is_doubtful) {
+        return ended;
+    }
+    if (missed) {
+        drop(r, now);
+    }
+    r->length = missed || r->ahead == 0 ? 1 : 2 * r->length < r->ahead ? 2 * r->length : r->ahead;
+    const vyre_step *behind = &r->m->steps[r->behind];
+    return status == VYRE_OK && behind->collective != VYRE_NONE && r->here.step != VYRE_NONE
+               ? run_collective(r, behind)
+               : status;
+}
+
+static vyre_status run_ahead(run *r) {
+    vyre_status status = VYRE_OK;
+    const size_t words = VYRE_LIMIT_AHEAD * (size_t)vyre_position_state(r->s->module);
+    r->batches[0].words = r->s->words + vyre_position_words(r->s->module);
+    r->batches[1].words = r->m->checks_turn ? r->batches[0].words + words : NULL;
+    for (uint32_t i = 0; r->here.step != VYRE_NONE && status == VYRE_OK; i++) {
+        status = run_batch(r, &r->batches[i % 2], &r->batches[(i + 1) % 2]);
+    }
+    drop(r, &r->batches[0]);
+    drop(r, &r->batches[1]);
+    return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
+}
+
 /* A device that runs the schedule itself says how often each step ran. */
 static vyre_status run_module(run *r) {
     vyre_launch_result result = {0};
@@ -179,6 +422,7 @@ static vyre_status run_module(run *r) {
 
 vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
+    uint32_t ahead = pass->ahead ? pass->ahead : s->device->info.launches_ahead;
     run r = {.s = s,
              .m = vyre_module_get(s->module),
              .source = launch,
@@ -187,12 +431,15 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
              .diag = diag,
              .groups = vyre_schedule_groups(launch->grid),
              .lanes = vyre_schedule_lanes(s, launch->grid),
+             .ahead = ahead < VYRE_LIMIT_AHEAD ? ahead : VYRE_LIMIT_AHEAD,
+             .length = 1,
              .here = vyre_position_begin(s->module, s->words),
              .has_device_time = true};
+    memset(s->went_away, 0, r.m->step_count * sizeof *s->went_away);
     memset(s->visits, 0, r.m->step_count * sizeof *s->visits);
     vyre_status status = vyre_schedule_zero(s, pass->trace, diag);
     if (status == VYRE_OK) {
-        status = s->whole ? run_module(&r) : run_steps(&r);
+        status = s->whole ? run_module(&r) : r.m->ahead ? run_ahead(&r) : run_steps(&r);
     }
     report(&r, &r.done);
     return status;

@@ -167,7 +167,7 @@ void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_s
     const vyre_program_view *p = vyre_program_get(module->control);
     for (vyre_stmt s = begin; s < end; s++) {
         const char *name = p->vars[p->stmts[s].var].name;
-        if (strcmp(name, module->names.condition) != 0) { /* told where it decides */
+        if (p->stmts[s].var < module->first_condition) { /* others are told where they decide */
             vyre_text_printf(text, "%s%s = ", before, name);
             vyre_print_expr(module->control, p->stmts[s].arg[0], vyre_explain_write, text);
             vyre_text_puts(text, behind);
@@ -178,7 +178,14 @@ void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_s
 static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
     const vyre_step *step = &v->steps[number];
-    vyre_text_printf(text, "\nstep %-4" PRIu32 " %s\n", number, segment_name(v, step));
+    vyre_text_printf(
+        text, "\nstep %-4" PRIu32 " %s", number,
+        step->control != VYRE_NONE && step->segment == VYRE_NONE ? "" : segment_name(v, step));
+    if (step->control != VYRE_NONE) {
+        vyre_text_printf(text, "%s%s", step->segment == VYRE_NONE ? "" : ", ",
+                         vyre_program_get(v->segments[step->control])->name);
+    }
+    vyre_text_puts(text, "\n");
     in_regions(text, v, step);
     vyre_explain_assignments(text, module, step->enter_begin, step->enter_end, "    ", "\n");
     vyre_text_puts(text, step->asks ? "    end if no lane is alive\n" : "");

@@ -89,7 +89,8 @@ static void put_assignments(vyre_json_writer *w, const vyre_module *module, cons
     vyre_json_end_array(w);
 }
 
-static const char *const places[VYRE_PLACES] = {"values", "next", "made", "spare"};
+static const char *const places[VYRE_PLACES] = {"values", "next",    "made",
+                                                "spare",  "scalars", "turn"};
 
 static void put_exchanges(vyre_json_writer *w, const vyre_module_view *v, const vyre_step *step) {
     vyre_json_key(w, "exchanges");
@@ -108,6 +109,7 @@ static void put_scalar(vyre_json_writer *w, const vyre_scalar *scalar) {
     string(w, "name", scalar->name);
     string(w, "type", vyre_type_name((vyre_type)scalar->type));
     flag(w, "host", scalar->host);
+    index_or_null(w, "word", scalar->word);
     number(w, "line", scalar->place.line);
     number(w, "col", scalar->place.col);
     vyre_json_end_object(w);
@@ -115,8 +117,9 @@ static void put_scalar(vyre_json_writer *w, const vyre_scalar *scalar) {
 
 /* What a declaration of a segment is: {"kind": "scalar", "ref": 3}. */
 static void put_decl(vyre_json_writer *w, const vyre_segment_decl *decl) {
-    static const char *const kinds[VYRE_DECL_KINDS] = {
-        "source", "local", "scalar", "own", "place", "lanes", "tick", "group_id", "group_count"};
+    static const char *const kinds[VYRE_DECL_KINDS] = {"source",   "local",      "scalar", "own",
+                                                       "place",    "lanes",      "tick",   "expect",
+                                                       "group_id", "group_count"};
     vyre_json_begin_object(w);
     string(w, "kind", kinds[decl->kind]);
     if (decl->kind == VYRE_DECL_PLACE) {
@@ -134,10 +137,12 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
     vyre_json_begin_object(w);
     string(w, "kind", names[step->kind]);
     index_or_null(w, "segment", step->segment);
+    index_or_null(w, "control", step->control);
     index_or_null(w, "next", step->next);
     index_or_null(w, "otherwise", step->otherwise);
     flag(w, "sync", step->sync);
     flag(w, "asks", step->asks);
+    flag(w, "doubtful", step->doubtful);
     index_or_null(w, "decides", step->decides);
     put_assignments(w, module, "enter", step->enter_begin, step->enter_end, buffer);
     put_assignments(w, module, "leave", step->leave_begin, step->leave_end, buffer);
@@ -237,10 +242,12 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     string(w, "scope", vyre_explain_scope(v));
     number(w, "sync_points", v->sync_points);
     flag(w, "along_x", v->along_x);
+    flag(w, "ahead", v->ahead);
     number(w, "lane_words", v->lane_words);
     number(w, "group_words", v->group_words);
     number(w, "group_value_words", v->group_value_words);
     number(w, "made_words", v->made_words);
+    number(w, "scalar_words", v->scalar_words);
     vyre_json_key(w, "scalars");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->scalar_count; i++) {

@@ -558,13 +558,11 @@ static void number_scalars(analyst *an) {
             plan->entities[e].scalar = plan->scalar_count++;
         }
     }
-    plan->condition_scalar = VYRE_NONE;
     for (uint32_t b = 0; b < an->blocks->list.count; b++) {
         const vyre_block *block = &an->blocks->list.data[b];
-        if (plan->condition_scalar == VYRE_NONE && block->preds > 0 &&
-            block->exit == VYRE_EXIT_BRANCH && an->p->stmts[block->condition].op != VYRE_STMT_FOR) {
-            plan->condition_scalar = plan->scalar_count++;
-        }
+        bool decides = block->preds > 0 && block->exit == VYRE_EXIT_BRANCH &&
+                       an->p->stmts[block->condition].op != VYRE_STMT_FOR;
+        plan->condition_scalar[b] = decides ? plan->scalar_count++ : VYRE_NONE;
     }
 }
 
@@ -698,12 +696,13 @@ static bool allocate(analyst *an) {
     an->definitions = vyre_alloc_zeroed(a, entities, sizeof *an->definitions);
     an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
     plan->ends = vyre_alloc_zeroed(a, blocks, sizeof *plan->ends);
+    plan->condition_scalar = vyre_alloc(a, blocks, sizeof *plan->condition_scalar);
     bool looks = vyre_overwrites_init(&an->overwrites, an->p, an->shapes, a);
     bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
     bool knows = vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, a);
     bool needs = vyre_needs_init(&an->needs, vyre_entity_of_decl(plan, 0), a);
     return lists && looks && knows && needs && plan->entities && plan->first_present &&
-           an->definitions && an->definition && plan->ends;
+           an->definitions && an->definition && plan->ends && plan->condition_scalar;
 }
 
 static void release(analyst *an) {
@@ -797,6 +796,7 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     vyre_free(a, plan->first_present, (size_t)plan->blocks->list.count + 1,
               sizeof *plan->first_present);
     vyre_free(a, plan->ends, plan->blocks->list.count, sizeof *plan->ends);
+    vyre_free(a, plan->condition_scalar, plan->blocks->list.count, sizeof *plan->condition_scalar);
     vyre_scalars_finish(&plan->scalars);
     *plan = (vyre_carry_plan){0};
 }

@@ -36,7 +36,7 @@ typedef struct vyre_carry_plan {
     uint32_t *first_present;
     vyre_scalars scalars;             /* which statements the schedule computes */
     uint32_t scalar_count;            /* numbered so far */
-    uint32_t condition_scalar;        /* of conditions that are not hidden values, or VYRE_NONE */
+    uint32_t *condition_scalar;       /* per block: of a condition that is no hidden value */
     uint32_t lane_words, group_words; /* in _lane */
     uint32_t group_value_words;       /* in _values and _next */
     uint32_t made_words;              /* in _made, of which so many tell that a lane is alive: */

@@ -14,6 +14,7 @@
 #include "base/mutant.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
+#include "split/needs.h"
 #include "split/words.h"
 
 /* One assignment to a scalar, or to the scalar of conditions (VYRE_NONE). */
@@ -205,7 +206,7 @@ static void build_enter(maker *m, uint32_t block) {
             value = op2(m, VYRE_EXPR_NE, value, u32(m, 0));
         }
         vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, b->condition));
-        assign(m, m->plan->condition_scalar, value);
+        assign(m, m->plan->condition_scalar[block], value);
     }
 }
 
@@ -216,7 +217,7 @@ static void build_leave(maker *m, uint32_t block) {
         vyre_expr high =
             made.words == 2 ? vyre_build_load(m->b, m->made, u32(m, made.word + 1)) : VYRE_NONE;
         assign(m,
-               made.entity == VYRE_NONE ? m->plan->condition_scalar
+               made.entity == VYRE_NONE ? m->plan->condition_scalar[block]
                                         : m->plan->entities[made.entity].scalar,
                vyre_words_decode(m->b, (vyre_type)made.type, low, high));
     }
@@ -238,7 +239,7 @@ static bool build_step(maker *m, uint32_t block, vyre_step *step) {
     step->decides = b->exit != VYRE_EXIT_BRANCH ? VYRE_NONE
                     : m->p->stmts[b->condition].op == VYRE_STMT_FOR
                         ? m->plan->entities[loop_value(m, b->condition, VYRE_LOOP_MORE)].scalar
-                        : m->plan->condition_scalar;
+                        : m->plan->condition_scalar[block];
     return ok;
 }
 
@@ -275,42 +276,77 @@ static void bind_scalars(maker *m) {
                     vyre_program_stmt_place(
                         source, m->plan->blocks->loops.data[hidden / VYRE_LOOP_VALUES]));
     }
-    if (m->plan->condition_scalar != VYRE_NONE) {
-        bind_scalar(m, m->plan->condition_scalar, m->m->names.condition, VYRE_BOOL,
-                    vyre_program_place(source));
+    for (uint32_t b = 0, number = 0; b < m->plan->blocks->list.count; b++) {
+        char name[64];
+        if (m->plan->condition_scalar[b] != VYRE_NONE) {
+            (void)snprintf(name, sizeof name, "%s%lu", m->m->names.condition,
+                           (unsigned long)number++);
+            bind_scalar(m, m->plan->condition_scalar[b], name, VYRE_BOOL,
+                        vyre_program_stmt_place(source, m->plan->blocks->list.data[b].condition));
+        }
     }
 }
 
-/* Whether the statement needs memory, or a scalar that does. */
-static bool needs_memory(const vyre_module *m, const vyre_program_view *p, vyre_stmt s) {
-    for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
-        if (p->exprs[e].op == VYRE_EXPR_LOAD ||
-            (p->exprs[e].op == VYRE_EXPR_VAR && !m->scalars[p->exprs[e].ref].host)) {
-            return true;
+static bool is_condition(const vyre_module *m, uint32_t scalar) {
+    return scalar >= m->first_condition;
+}
+
+/* Scalars that the host knows: all but those that need memory, also through others. */
+static bool find_host(vyre_module *m, const vyre_program_view *p) {
+    vyre_needs users; /* the other way round: what must be known again if a scalar is not */
+    bool ok = vyre_needs_init(&users, p->var_count, &m->allocator);
+    for (vyre_stmt s = p->entry; s < p->stmt_count && ok; s++) {
+        for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
+            if (p->exprs[e].op == VYRE_EXPR_VAR) {
+                vyre_needs_add(&users, p->exprs[e].ref, p->stmts[s].var, 0, false);
+            }
+        }
+    }
+    for (vyre_stmt s = p->entry; s < p->stmt_count && ok; s++) {
+        for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
+            if (p->exprs[e].op == VYRE_EXPR_LOAD) {
+                vyre_needs_mark(&users, p->stmts[s].var);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < p->var_count && ok; i++) {
+        m->scalars[i].host = !users.needed[i];
+    }
+    ok = ok && !users.failed;
+    vyre_needs_finish(&users);
+    return ok;
+}
+
+/* Where the others are, if lanes read them in device memory. Conditions are not: nobody does. */
+static void place_scalars(vyre_module *m) {
+    for (uint32_t i = 0; i < m->view.scalar_count && m->view.ahead; i++) {
+        vyre_scalar *scalar = &m->scalars[i];
+        if (!scalar->host && !is_condition(m, i)) {
+            scalar->word = m->view.scalar_words;
+            m->view.scalar_words += vyre_type_size((vyre_type)scalar->type) / 4;
+        }
+    }
+}
+
+static bool loads(const vyre_program_view *p, vyre_stmt begin, vyre_stmt end) {
+    for (vyre_stmt s = begin; s < end; s++) {
+        for (vyre_expr e = p->stmts[s].first_expr; e < p->stmts[s].end_expr; e++) {
+            if (p->exprs[e].op == VYRE_EXPR_LOAD) {
+                return true;
+            }
         }
     }
     return false;
 }
 
-/* Scalars that the host knows: all but those that need memory, also through others. Each round goes
- * over all assignments, and there are as many as a chain of them runs against their order. */
-static void find_host(vyre_module *m, const vyre_program_view *p) {
-    bool changes = true;
-    while (changes) {
-        changes = false;
-        for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-            vyre_scalar *scalar = &m->scalars[p->stmts[s].var];
-            if (scalar->host && needs_memory(m, p, s)) {
-                scalar->host = false;
-                changes = true;
-            }
-        }
-    }
-}
-
-static vyre_status describe_scalars(vyre_module *m) {
+static vyre_status describe_scalars(vyre_module *m, const vyre_carry_plan *plan) {
     const vyre_program_view *p = vyre_program_get(m->control);
     m->view.scalar_count = p->var_count;
+    m->first_condition = p->var_count;
+    for (uint32_t b = plan->blocks->list.count; b-- > 0;) {
+        m->first_condition =
+            plan->condition_scalar[b] != VYRE_NONE ? plan->condition_scalar[b] : m->first_condition;
+    }
     m->scalars = vyre_alloc_zeroed(&m->allocator, p->var_count, sizeof *m->scalars);
     if (!m->scalars) {
         return VYRE_OUT_OF_MEMORY;
@@ -318,14 +354,21 @@ static vyre_status describe_scalars(vyre_module *m) {
     for (uint32_t i = 0; i < p->var_count; i++) {
         m->scalars[i] = (vyre_scalar){.name = p->vars[i].name,
                                       .type = p->vars[i].type,
-                                      .host = true,
+                                      .word = VYRE_NONE,
                                       .place = vyre_program_var_place(m->control, i)};
     }
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const uint32_t nodes = p->stmts[s].end_expr - p->stmts[s].first_expr;
         m->control_nodes = nodes > m->control_nodes ? nodes : m->control_nodes;
     }
-    find_host(m, p);
+    m->reads = vyre_alloc(&m->allocator, m->view.step_count, sizeof *m->reads);
+    if (!m->reads || !find_host(m, p)) {
+        return VYRE_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        m->reads[i] = loads(p, m->steps[i].enter_begin, m->steps[i].enter_end);
+    }
+    place_scalars(m);
     return VYRE_OK;
 }
 
@@ -377,7 +420,7 @@ vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan,
         vyre_rewriter_finish(&m.rw);
     }
     if (status == VYRE_OK) {
-        status = describe_scalars(module);
+        status = describe_scalars(module, plan);
     }
     vyre_builder_destroy(m.b);
     return status == VYRE_OUT_OF_MEMORY ? vyre_fail_memory(diag, "splitting") : status;

@@ -16,13 +16,15 @@
 #include "opt/webs.h"
 #include "split/chunks.h"
 #include "split/control.h"
+#include "split/control_segment.h"
 #include "split/module.h"
 #include "split/segment.h"
 #include "split/turn.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",  "group", "if",  "lane",    "loop", "made", "next",
-                                    "old", "rank",  "raw", "restore", "save", "tick", "values"};
+static const char *const stems[] = {"at",   "expect",  "group", "if",   "lane",  "loop",
+                                    "made", "next",    "old",   "rank", "raw",   "restore",
+                                    "save", "scalars", "tick",  "turn", "values"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -57,10 +59,12 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
     struct {
         char *to;
         const char *stem;
-    } added[] = {{names->lane, "lane"},   {names->group_memory, "group"}, {names->values, "values"},
-                 {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
-                 {names->at, "at"},       {names->rank, "rank"},          {names->made, "made"},
-                 {names->raw, "raw"},     {names->condition, "if"}};
+    } added[] = {
+        {names->lane, "lane"},   {names->group_memory, "group"}, {names->values, "values"},
+        {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
+        {names->at, "at"},       {names->rank, "rank"},          {names->made, "made"},
+        {names->raw, "raw"},     {names->condition, "if"},       {names->scalars, "scalars"},
+        {names->turn, "turn"},   {names->expect, "expect"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -116,11 +120,11 @@ static uint32_t find_kept(const vyre_barriers *barriers, vyre_stmt sync) {
 
 static bool is_changing(const vyre_segment_decl *decl) {
     return decl->kind == VYRE_DECL_SCALAR || decl->kind == VYRE_DECL_PLACE ||
-           decl->kind == VYRE_DECL_TICK;
+           decl->kind == VYRE_DECL_TICK || decl->kind == VYRE_DECL_EXPECT;
 }
 
 /* Declarations of the segment that are bound anew by each launch. */
-static bool list_changing(vyre_module *m, uint32_t segment) {
+bool vyre_module_list_changing(vyre_module *m, uint32_t segment) {
     const uint32_t decls = vyre_program_get(m->segments[segment])->decl_count;
     uint32_t count = 0;
     for (uint32_t d = 0; d < decls; d++) {
@@ -153,8 +157,7 @@ static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_segment *s
     step->exchange_end = m->view.exchange_count;
 }
 
-static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
-                               const vyre_carry_plan *plan, vyre_segment_maker *maker,
+static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_segment_maker *maker,
                                const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         const vyre_block *block = &blocks->list.data[order[i]];
@@ -170,7 +173,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
             step->segment = m->view.segment_count;
             m->segments[m->view.segment_count] = segment.program;
             m->decls[m->view.segment_count++] = segment.decls;
-            if (!list_changing(m, step->segment)) {
+            if (!vyre_module_list_changing(m, step->segment)) {
                 return vyre_fail_memory(diag, "splitting");
             }
         }
@@ -185,7 +188,6 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks,
         if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
             step->collective = block->sync;
         }
-        step->asks = plan->ends[order[i]] & VYRE_ASKS_FOR_LIFE;
         step->kept = find_kept(&m->barriers, block->sync);
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
@@ -286,6 +288,21 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
+/* What is known before there are segments: behind which steps the schedule asks for life, and
+ * which steps of a module that is launched ahead are decided by the device. */
+static void find_doubtful(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
+                          const uint32_t *order) {
+    for (uint32_t i = 0; i < m->view.step_count; i++) {
+        vyre_step *step = &m->steps[i];
+        const bool branches = blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
+        step->asks = plan->ends[order[i]] & VYRE_ASKS_FOR_LIFE;
+        step->control = VYRE_NONE;
+        step->doubtful =
+            m->view.ahead && (step->asks || (branches && !m->scalars[step->decides].host));
+        m->view.checks_turn |= step->doubtful;
+    }
+}
+
 static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
                               const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
                               vyre_diag *diag) {
@@ -293,9 +310,10 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     m->view.region_count = blocks->regions.count;
     m->regions = vyre_alloc(a, m->view.region_count, sizeof *m->regions);
     m->steps = vyre_alloc_zeroed(a, m->view.step_count, sizeof *m->steps);
-    m->segments = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->segments));
-    m->decls = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->decls));
-    m->changing = vyre_alloc_zeroed(a, m->view.step_count, sizeof(*m->changing));
+    m->segment_room = 2 * (size_t)m->view.step_count;
+    m->segments = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->segments));
+    m->decls = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->decls));
+    m->changing = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->changing));
     m->exchange_room = 2 * (size_t)m->view.step_count;
     m->exchanges = vyre_alloc_zeroed(a, m->exchange_room, sizeof *m->exchanges);
     if (!m->regions || !m->steps || !m->segments || !m->decls || !m->changing || !m->exchanges) {
@@ -308,13 +326,17 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
         step_of[order[i]] = i;
     }
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_segment_maker_create(m, plan, &maker, diag);
+    vyre_status status = vyre_control_build(m, plan, order, diag);
     if (status == VYRE_OK) {
-        status = build_steps(m, blocks, plan, maker, order, step_of, diag);
-        vyre_segment_maker_destroy(maker);
+        find_doubtful(m, blocks, plan, order);
+        status = vyre_segment_maker_create(m, plan, &maker, diag);
     }
     if (status == VYRE_OK) {
-        status = vyre_control_build(m, plan, order, diag);
+        status = build_steps(m, blocks, maker, order, step_of, diag);
+        vyre_segment_maker_destroy(maker);
+    }
+    if (status == VYRE_OK && m->view.ahead) {
+        status = vyre_control_segments(m, diag);
     }
     if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
         status = vyre_fail_memory(diag, "splitting");
@@ -365,6 +387,7 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
     choose_names(p, &m->names);
     vyre_blocks blocks;
     m->view.scope = options->scope;
+    m->view.ahead = options->ahead && options->scope == VYRE_SPLIT_SCOPE_GRID;
     vyre_status status =
         vyre_blocks_init(&blocks, p, options->scope, m->cuts.data, m->cuts.count, a);
     if (status == VYRE_OK) {
@@ -413,14 +436,33 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     return status == VYRE_OK && options->turn_loops ? vyre_turn_loops(m, diag) : status;
 }
 
+/* The lowered program in place of the segment. What lowering adds is memory of its own. */
+static vyre_status take_lowered(vyre_module *m, uint32_t segment, vyre_program *lowered,
+                                vyre_diag *diag) {
+    const uint32_t before = vyre_program_get(m->segments[segment])->decl_count;
+    const uint32_t count = vyre_program_get(lowered)->decl_count;
+    vyre_segment_decl *decls = vyre_alloc(&m->allocator, count, sizeof *decls);
+    if (!decls) {
+        vyre_program_release(lowered);
+        return vyre_fail_memory(diag, "splitting");
+    }
+    for (uint32_t d = 0; d < count; d++) {
+        decls[d] = d < before ? m->decls[segment][d] : (vyre_segment_decl){VYRE_DECL_LOCAL, 0};
+    }
+    vyre_free(&m->allocator, m->decls[segment], before, sizeof *decls);
+    vyre_program_release(m->segments[segment]);
+    m->decls[segment] = decls;
+    m->segments[segment] = lowered;
+    return VYRE_OK;
+}
+
 static vyre_status lower_segments(vyre_module *m, const vyre_capabilities *can, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < m->view.segment_count && status == VYRE_OK; i++) {
         vyre_program *lowered = NULL;
         status = vyre_lower(m->segments[i], can, &m->allocator, &lowered, diag);
         if (status == VYRE_OK) {
-            vyre_program_release(m->segments[i]);
-            m->segments[i] = lowered;
+            status = take_lowered(m, i, lowered, diag);
         }
     }
     return status;

@@ -29,12 +29,13 @@ void vyre_module_release(vyre_module *module) {
         }
         vyre_program_release(module->segments[i]);
     }
-    vyre_free(&a, module->decls, v->step_count, sizeof *module->decls);
-    vyre_free(&a, module->changing, v->step_count, sizeof *module->changing);
+    vyre_free(&a, module->decls, module->segment_room, sizeof *module->decls);
+    vyre_free(&a, module->changing, module->segment_room, sizeof *module->changing);
     vyre_program_release(module->control);
+    vyre_free(&a, module->reads, v->step_count, sizeof *module->reads);
     vyre_free(&a, module->scalars, v->scalar_count, sizeof *module->scalars);
     vyre_free(&a, module->exchanges, module->exchange_room, sizeof *module->exchanges);
-    vyre_free(&a, module->segments, v->step_count, sizeof(*module->segments));
+    vyre_free(&a, module->segments, module->segment_room, sizeof(*module->segments));
     vyre_free(&a, module->steps, v->step_count, sizeof *module->steps);
     vyre_free(&a, module->carries, v->carry_count, sizeof *module->carries);
     vyre_free(&a, module->buffers, v->buffer_count, sizeof *module->buffers);

@@ -16,6 +16,7 @@ typedef struct vyre_module_names {
     char lane[VYRE_MODULE_NAME], group_memory[VYRE_MODULE_NAME];
     char values[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME], made[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], condition[VYRE_MODULE_NAME];
+    char scalars[VYRE_MODULE_NAME], turn[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
@@ -31,13 +32,16 @@ struct vyre_module {
     uint32_t origin_count;
     vyre_program **segments;
     vyre_segment_decl **decls; /* per segment */
+    size_t segment_room;
     vyre_program *control;
     vyre_scalar *scalars;
     vyre_exchange *exchanges;
     size_t exchange_room;
     uint32_t **changing; /* per segment: how many of its declarations change from launch to launch,
                             and which */
-    uint32_t control_nodes; /* most expressions in a statement of the control program */
+    bool *reads;         /* per step: it loads when it is entered */
+    uint32_t first_condition; /* scalars from here on are conditions of branches */
+    uint32_t control_nodes;   /* most expressions in a statement of the control program */
     vyre_step *steps;
     vyre_carry *carries;
     vyre_carry_buffer *buffers;
@@ -50,6 +54,9 @@ struct vyre_module {
     uint32_t live_count;
     vyre_module_names names;
 };
+
+/* Sets `changing` of a segment whose declarations are there. False when out of memory. */
+bool vyre_module_list_changing(vyre_module *module, uint32_t segment);
 
 const vyre_module_names *vyre_module_names_of(const vyre_module *module);
 

@@ -1,5 +1,6 @@
 /* Segments. The shape of what is built:
  *
+ *     if (_turn[0] != _expect) { exit; }        of modules for launching ahead: only in its turn
  *     let at = linear number of the lane;
  *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have
  *     let x = _lane[slot * _lanes + at];        values that the block touches
@@ -299,6 +300,19 @@ static bool is_first(const maker *m) {
     return m->number == 0 && m->block->preds == 1;
 }
 
+/* A launch may have been enqueued before it was known which way the program goes. All lanes find
+ * the same word, so whatever may wait behind it stays in uniform control flow. */
+static void check_turn(maker *m) {
+    vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn, VYRE_DECL_PLACE,
+                                          VYRE_PLACE_TURN);
+    vyre_decl expect =
+        vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect, VYRE_DECL_EXPECT, 0);
+    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_NE, VYRE_EXPR_LT),
+                            vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
+    vyre_build_exit(m->b);
+    vyre_build_end(m->b);
+}
+
 /* The regions that are around the whole block. */
 static void open_regions(maker *m) {
     const vyre_split_region *regions = m->plan->blocks->regions.data;
@@ -331,6 +345,9 @@ static void note_recipes(maker *m) {
 }
 
 static void restore(maker *m) {
+    if (m->module->checks_turn) {
+        check_turn(m);
+    }
     if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0)) {
         vyre_expr ended = vyre_segment_load_own(m, m->plan->ended_slot);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
@@ -426,6 +443,7 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->end = m->plan->present + m->plan->first_present[block + 1];
     m->shared = m->next = m->made = VYRE_NONE;
     m->lanes = m->tick = m->rank = m->raw = VYRE_NONE;
+    m->scalars = m->turn = m->expect = VYRE_NONE;
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
@@ -464,6 +482,7 @@ vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carr
     m->p = plan->p;
     m->names = &module->names;
     m->module = &module->view;
+    m->scalars_of = module->scalars;
     m->values = vyre_entity_of_decl(plan, 0);
     m->rw.replace = replace;
     m->rw.user = m;

@@ -154,11 +154,23 @@ static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
     return vyre_segment_load_own(m, entity->slot + word);
 }
 
-/* The param of a scalar. Where lanes change the value, they have a variable of its name. */
+/* The param of a scalar, or the word in memory of one that the host does not know. Where lanes
+ * change the value, they have a variable of its name. */
 static void restore_scalar(maker *m, uint32_t e, bool changes) {
     char buffer[64], name[VYRE_LIMIT_NAME + 1];
     const vyre_entity *entity = &m->plan->entities[e];
     const char *own = entity_name(m, e, buffer, sizeof buffer);
+    const uint32_t word = m->scalars_of[entity->scalar].word;
+    if (word != VYRE_NONE) {
+        vyre_decl memory = vyre_segment_carrier(m, &m->scalars, VYRE_IN, m->names->scalars,
+                                                VYRE_DECL_PLACE, VYRE_PLACE_SCALARS);
+        vyre_expr low = vyre_build_load(m->b, memory, u32(m, word));
+        vyre_expr high = vyre_type_size((vyre_type)entity->type) == 8
+                             ? vyre_build_load(m->b, memory, u32(m, word + 1))
+                             : VYRE_NONE;
+        vyre_segment_give(m, e, vyre_words_decode(m->b, (vyre_type)entity->type, low, high));
+        return;
+    }
     (void)snprintf(name, sizeof name, "%sold_%.200s", m->names->prefix, own);
     vyre_decl param =
         vyre_build_param(m->b, changes ? name : own, (vyre_type)entity->type, VYRE_NONE);

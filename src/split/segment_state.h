@@ -11,6 +11,7 @@ struct vyre_segment_maker {
     const vyre_program_view *p;
     const vyre_module_names *names;
     const vyre_module_view *module; /* its buffers */
+    const vyre_scalar *scalars_of;  /* the module */
     uint32_t values; /* entities that are values: variables and hidden ones of loops */
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
@@ -24,7 +25,7 @@ struct vyre_segment_maker {
     bool *bound;                       /* per value: its binding is in the block */
     vyre_decl *param;                  /* per value: the param that has it, or VYRE_NONE */
     VYRE_VEC(vyre_segment_decl) kinds; /* of its declarations */
-    vyre_decl shared, next, made, lanes, tick, rank, raw;
+    vyre_decl shared, next, made, lanes, tick, rank, raw, scalars, turn, expect;
     vyre_decl *owned; /* per buffer of what lanes and groups own */
     vyre_decl group[3], groups[3];
     vyre_var at; /* linear lane number, once bound */

@@ -62,6 +62,17 @@ PYTHON
     done
 done
 
+# For launches that are enqueued before it is known where the schedule goes.
+for name in bfs made counted; do
+    subject=$VYRE_SOURCE/examples/$name.vy
+    [[ -e $subject ]] || subject=$golden/$name.vy
+    expect_exit 0 "$VYRE" split "$subject" --ahead
+    [[ ${1:-} != --update ]] || cp out "$golden/$name.ahead"
+    expect_same out "$golden/$name.ahead"
+    expect_exit 0 "$VYRE" split "$subject" --ahead -o "$name-ahead"
+    expect_exit 0 "$VYRE" check "$name-ahead"/*.vy
+done
+
 # Carried words in several buffers; arrays lie across their borders.
 for option in "" --explain; do
     stored=$golden/kinds.words${option:+-explain}

@@ -140,6 +140,7 @@ static void bind(const run *r, uint32_t number) {
         case VYRE_DECL_GROUP_COUNT: b->values[d] = r->source->grid[ref]; break;
         case VYRE_DECL_SCALAR: /* by each launch */
         case VYRE_DECL_TICK:
+        case VYRE_DECL_EXPECT: /* of modules for launching ahead */
         case VYRE_DECL_LOCAL:
         case VYRE_DECL_KINDS: break;
         }

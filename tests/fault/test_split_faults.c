@@ -110,7 +110,7 @@ static void check_slots(const attempt *t, bool in_place) {
 
 static uint32_t count_segments(const vyre_program *program) {
     vyre_module *m = NULL;
-    const vyre_split_options keep = {.keep_barriers = true};
+    const vyre_split_options keep = {.keep_barriers = true, .ahead = ahead > 0};
     REQUIRE_OK(vyre_split(program, &keep, NULL, &m, NULL), NULL);
     uint32_t count = vyre_module_get(m)->segment_count;
     vyre_module_release(m);
@@ -233,8 +233,8 @@ TEST(every_entry_fails_where_the_carry_is_spread) {
 }
 
 TEST(every_entry_fails_while_launches_are_ahead) {
-    static const entry entries[] = {{"read", 2},  {"copy", 6},   {"zero", 2},
-                                    {"equal", 3}, {"launch", 8}, {"finish", 3}};
+    static const entry entries[] = {{"read", 2},   {"copy", 6},  {"zero", 2},  {"equal", 3},
+                                    {"launch", 8}, {"fetch", 8}, {"await", 8}, {"finish", 3}};
     for (ahead = 1; ahead <= 16; ahead *= 4) {
         fail_entries(entries, sizeof entries / sizeof *entries, VYRE_PATH_HOST, false);
     }

@@ -4,8 +4,8 @@
 #include "harness/run.h"
 #include "vyre/backend.h"
 
-/* Each trip is one launch that decides and flips; one more for the first decision, one for the
- * end. */
+/* Each trip is one launch of the grid and one of a lane that decides; so is the first decision, and
+ * one launch is for the end. */
 static const char *counted =
     "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4];\n"
     "  let i = 0; let x = global_id.x; while (i < n[0]) { grid_sync; i += 1; x = x * 3 + i; }\n"
@@ -90,30 +90,82 @@ static outcome run_on(const char *uri, const char *text, uint32_t n, uint32_t ah
     return o;
 }
 
-/* What runs is the same, whatever was launched in vain: so many. */
+/* What runs is the same, whatever was launched in vain; steps without a segment, and that. */
 static uint64_t check_same(const char *text, uint32_t n, const outcome *o) {
-    outcome native = run_on("ref", text, n, 0), plain = run_on("ref-split", text, n, 0);
+    outcome native = run_on("ref", text, n, 0), plain = run_on("ref-split", text, n, 1);
     const vyre_dispatch_stats *got = &o->report.stats, *want = &plain.report.stats;
     CHECK(memcmp(o->words, native.words, sizeof o->words) == 0);
     CHECK_EQ(got->launches, want->launches);
     CHECK_EQ(got->carried_bytes, want->carried_bytes);
     CHECK_EQ(got->sync_points, want->sync_points);
     CHECK_EQ(got->steps, want->steps);
-    return got->skipped_launches - want->skipped_launches;
+    return got->skipped_launches;
 }
 
-/* Decision n is not written, for no lane is alive. */
+/* A device that runs the schedule itself gets no control segments. */
+static void check_whole(const char *text, uint32_t n, const outcome *o) {
+    outcome plain = run_on("ref-split", text, n, 0);
+    const vyre_dispatch_stats *got = &o->report.stats, *want = &plain.report.stats;
+    CHECK(memcmp(o->words, plain.words, sizeof o->words) == 0);
+    CHECK_EQ(got->launches, want->launches);
+    CHECK_EQ(got->skipped_launches, want->skipped_launches);
+    CHECK_EQ(got->sync_points, want->sync_points);
+    CHECK_EQ(got->steps, want->steps);
+    CHECK_EQ(got->host_waits, 0);
+}
+
+static void check_counts(const char *text, uint32_t n, uint32_t ahead, uint64_t skipped,
+                         uint64_t waits) {
+    outcome o = run_on("ref-split", text, n, ahead);
+    CHECK_EQ(check_same(text, n, &o), skipped);
+    CHECK_EQ(o.report.stats.host_waits, waits);
+    if (test_failed()) {
+        printf("with n = %u, %u ahead\n", n, ahead);
+        test_stop();
+    }
+}
+
+/* Batches have 2, 2, 4, 8, 16, 16, ... launches, a decision in every second; each is awaited once
+ * the next one is enqueued. The last decision is wrong, and its batch and the next are in vain. */
+TEST(the_host_waits_once_for_each_batch) {
+    check_counts(counted, 1000, 16, 14 + 16, 129); /* decision 1001 is the first of batch 129 */
+    check_counts(counted, 1000, 1, 2, 1001);
+    check_counts(counted, 1000, 64, 46 + 64, 37); /* and in batch 37 the ninth of 32 */
+    check_counts(counted, 0, 16, 2, 1);
+    check_counts(counted, 1, 16, 4, 2);
+    check_counts(counted, 2, 16, 2 + 8, 3);
+    check_counts(counted, 6, 64, 2 + 16, 4);
+}
+
+/* Decision n tells that no lane is alive. The host knows what the loop asks. */
 static const char *ending =
     "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4]; let i = 0;\n"
     "  while (i < 1000000) { grid_sync; i += 1; o[global_id.x] = i; if (i == n[0]) { exit; } } }";
 
 TEST(when_all_lanes_have_ended_nothing_is_launched_any_more) {
+    check_counts(ending, 1, 16, 2 + 2, 1); /* steps without a segment, launches in vain */
+    check_counts(ending, 2, 16, 3 + 4, 2);
+    check_counts(ending, 6, 16, 7 + 4 + 16, 4);
+    check_counts(ending, 7, 16, 8 + 2 + 16, 4);
     for (uint32_t n = 1; n < 40; n++) {
         for (uint32_t ahead = 1; ahead < 20; ahead += 6) {
             outcome o = run_on("ref-split", ending, n, ahead);
             check_same(ending, n, &o);
         }
     }
+}
+
+/* Where the first guess is wrong, the second is right: one miss at the branch, one at the end. */
+TEST(a_branch_is_guessed_to_go_as_it_last_went) {
+    static const char *text =
+        "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4]; let x = n[0];\n"
+        "  for (k in 0 .. 20) {\n"
+        "    if (n[0] % 2 == 1) { grid_sync; x = x * 3 + k; grid_sync; }\n"
+        "    else { grid_sync; x = x + 7; grid_sync; } }\n"
+        "  o[global_id.x] = x; }";
+    outcome odd = run_on("ref-split", text, 1, 2), even = run_on("ref-split", text, 2, 2);
+    CHECK_EQ(odd.report.stats.launches, even.report.stats.launches);
+    CHECK_EQ(check_same(text, 2, &even) - check_same(text, 1, &odd), 2); /* a batch, at the first */
 }
 
 static const char *nested = "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4]; "
@@ -143,8 +195,82 @@ TEST(nothing_is_launched_ahead_of_a_collective) {
     for (uint32_t n = 0; n < 12; n++) {
         outcome o = run_on("ref-split", text, n, 16), whole = run_on("ref-schedule", text, n, 16);
         check_same(text, n, &o);
-        check_same(text, n, &whole);
+        check_whole(text, n, &whole);
     }
+}
+
+/* Launches whose turn does not come cost steps; the budget is that of the others. */
+TEST(a_budget_of_exactly_the_steps_is_enough) {
+    vyre_program *p = run_parse(counted);
+    vyre_device *device = NULL;
+    uint32_t n = 5;
+    vyre_input in = {&n, sizeof n};
+    vyre_output out = {0};
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &device, NULL), NULL);
+    vyre_dispatch_options options = {.no_optimize = true, .ahead = 16};
+    options.max_steps = dispatch(device, counted, n, &options).report.stats.steps;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &options, NULL, &diag), VYRE_OK, &diag);
+    options.max_steps--;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &options, NULL, &diag), VYRE_STEP_BUDGET,
+                 &diag);
+    CHECK_EQ(diag.segment, 3);
+    CHECK_EQ(diag.segment_count, 5);
+    vyre_output_finish(&out, NULL);
+    vyre_device_close(device);
+    vyre_program_release(p);
+}
+
+static bool collect(void *user, const char *text, size_t length) {
+    char *all = user;
+    size_t used = strlen(all);
+    memcpy(all + used, text, length < 16000 - used ? length : 0);
+    return true;
+}
+
+TEST(a_trace_shows_what_was_launched_in_vain) {
+    static char text[16384];
+    vyre_device *device = NULL;
+    vyre_dispatch_options options = {.no_optimize = true, .ahead = 16};
+    REQUIRE_OK(vyre_trace_create(NULL, 0, &options.trace), NULL);
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &device, NULL), NULL);
+    (void)dispatch(device, counted, 6, &options);
+    REQUIRE_OK(vyre_trace_write(options.trace, collect, text), NULL);
+    CHECK_HAS(text, "{\"name\":\"p_control_1\",\"cat\":\"skip\",");
+    CHECK_HAS(text, "\"args\":{\"launches\":18}");
+    CHECK_HAS(text, "{\"name\":\"control word\",\"cat\":\"await\",");
+    vyre_device_close(device);
+    vyre_trace_destroy(options.trace);
+}
+
+/* Without `fetch` each batch is waited for, and only what is left of it is in vain. */
+TEST(a_device_that_can_not_fetch_is_read) {
+    vyre_device *device = open_device(false);
+    vyre_dispatch_options options = {.no_optimize = true, .ahead = 16};
+    outcome o = dispatch(device, counted, 1000, &options);
+    CHECK_EQ(check_same(counted, 1000, &o), 14);
+    CHECK_EQ(o.report.stats.host_waits, 129);
+    CHECK_EQ(words_read, 129);
+    vyre_device_close(device);
+}
+
+TEST(each_ticket_is_awaited_once) {
+    preferred = 4; /* used where the options say nothing */
+    vyre_device *device = open_device(true);
+    vyre_dispatch_options options = {.no_optimize = true};
+    for (uint32_t n = 0; n < 50; n++) {
+        outcome o = dispatch(device, counted, n, &options);
+        check_same(counted, n, &o);
+        CHECK_EQ(words_fetched, words_given + words_dropped);
+    }
+    CHECK(words_dropped > 0 && words_given > words_dropped);
+    preferred = 1000; /* more than there is room for */
+    vyre_device *eager = open_device(true);
+    outcome o = dispatch(eager, counted, 1000, &options);
+    check_same(counted, 1000, &o);
+    CHECK_EQ(o.report.stats.host_waits, 37);
+    vyre_device_close(eager);
+    vyre_device_close(device);
 }
 
 /* A queue: launches and fetches happen when somebody waits, in order. */
@@ -260,7 +386,7 @@ static void run_queued(const char *text, uint32_t n, uint32_t ahead) {
     table.read = queue_read;
     table.finish = queue_finish;
     outcome o = dispatch(device, text, n, &options);
-    outcome native = run_on("ref", text, n, 0), plain = run_on("ref-split", text, n, 0);
+    outcome native = run_on("ref", text, n, 0), plain = run_on("ref-split", text, n, 1);
     CHECK(memcmp(o.words, native.words, sizeof o.words) == 0);
     CHECK_EQ(o.report.stats.launches, plain.report.stats.launches);
     for (uint32_t i = 0; i < queued; i++) {
@@ -277,6 +403,7 @@ TEST(a_device_that_works_late_gives_the_same_bytes) {
             run_queued(nested, n % 24, ahead);
         }
     }
+    CHECK(most_waiting > 64);
 }
 
 TEST(more_than_the_limit_ahead_is_refused) {
@@ -291,6 +418,24 @@ TEST(more_than_the_limit_ahead_is_refused) {
     vyre_program_release(p);
 }
 
+/* A program without decisions has nothing to check. */
+TEST(straight_programs_are_not_asked_for_their_turn) {
+    vyre_program *p = run_parse("program p workgroup(2) elements(4) { in n : u32[1];\n"
+                                "  out o : u32[4]; o[3 - global_id.x] = n[0]; grid_sync;\n"
+                                "  o[global_id.x] += global_id.x; }");
+    vyre_module *m = NULL;
+    const vyre_split_options options = {.ahead = true};
+    REQUIRE_OK(vyre_split(p, &options, NULL, &m, NULL), NULL);
+    const vyre_module_view *v = vyre_module_get(m);
+    CHECK(!v->checks_turn);
+    for (uint32_t i = 0; i < v->segment_count; i++) {
+        CHECK_EQ(vyre_program_find_decl(v->segments[i], "_turn"), VYRE_NONE);
+        CHECK_EQ(vyre_program_find_decl(v->segments[i], "_expect"), VYRE_NONE);
+    }
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
 /* Level SCHEDULE: one wait, whatever happens; the same counts. */
 TEST(a_device_that_runs_the_schedule_waits_for_nothing) {
     vyre_program *p = run_parse(counted);
@@ -299,10 +444,9 @@ TEST(a_device_that_runs_the_schedule_waits_for_nothing) {
     vyre_dispatch_options options = {.no_optimize = true, .ahead = 16};
     for (uint32_t n = 0; n < 300; n += 60) {
         outcome o = dispatch(device, counted, n, &options);
-        CHECK_EQ(check_same(counted, n, &o), 0);
-        CHECK_EQ(o.report.stats.host_waits, 0);
+        check_whole(counted, n, &o);
         outcome gone = dispatch(device, ending, n + 1, &options);
-        check_same(ending, n + 1, &gone);
+        check_whole(ending, n + 1, &gone);
     }
     vyre_device_close(device);
     vyre_program_release(p);

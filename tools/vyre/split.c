@@ -8,7 +8,7 @@
 #include "vyre/split.h"
 
 typedef struct split_options {
-    bool explain, dot, svg, json, no_opt, turn_loops;
+    bool explain, dot, svg, json, no_opt, turn_loops, ahead;
     cli_number lane_words;
     const char *folder, *scope, *lowered;
 } split_options;
@@ -24,6 +24,8 @@ static const cli_option options[] = {
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
     {"turn-loops", CLI_FLAG, 0, false, AT(turn_loops), NULL,
      "make each trip of a loop over all elements a step, as for devices without hardware threads"},
+    {"ahead", CLI_FLAG, 0, false, AT(ahead), NULL,
+     "show segments for launches that are enqueued before it is known where the schedule goes"},
     {"lane-words", CLI_NUMBER, 0, false, AT(lane_words), "N",
      "keep at most N words of each lane in one buffer"},
     {"scope", CLI_TEXT, 0, false, AT(scope), "grid|workgroup",
@@ -140,6 +142,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
                                   of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
                               .keep_barriers = o->no_opt,
                               .turn_loops = o->turn_loops && !of_group,
+                              .ahead = o->ahead,
                               .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
                               .can = o->lowered ? &can : NULL};
     vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
