@@ -453,6 +453,18 @@ typedef bool (*vyre_write_fn)(void *user, const char *text, size_t length);
 VYRE_API vyre_status vyre_program_print(const vyre_program *program, vyre_write_fn write,
                                         void *user);
 
+/* A key for caches on disk: of the program's text, of the table of operations, and of bytes that
+ * the caller adds (its options, the version of its compiler). Equal programs have equal keys, in
+ * every process and on every machine; others have others for all practical purposes (128 bits,
+ * which keep out accidents, not attackers). */
+typedef struct vyre_key {
+    uint8_t bytes[16];
+} vyre_key;
+VYRE_API void vyre_program_key(const vyre_program *program, const void *options, size_t size,
+                               vyre_key *out_key);
+/* Changes whenever an operation changes its meaning: what was compiled before is of no use then. */
+#define VYRE_OPS_VERSION 1
+
 #ifdef __cplusplus
 }
 #endif

@@ -334,3 +334,28 @@ TEST(names_know_the_reserved_words) {
     CHECK(!vyre_name_is_identifier("", 0));
     CHECK(!vyre_name_is_identifier("a-b", 3));
 }
+
+static vyre_key key_of(const char *text, const char *options) {
+    vyre_program *p = run_parse(text);
+    vyre_key key;
+    vyre_program_key(p, options, strlen(options), &key);
+    vyre_program_release(p);
+    return key;
+}
+
+/* Equal programs have equal keys, wherever they were written; everything else counts. */
+TEST(a_key_is_that_of_the_program_and_the_options) {
+    static const char *const texts[] = {
+        "program p workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 1; }",
+        "program p workgroup(2) elements(4) {\n  out o : u32[4]; // the same\n o[global_id.x] = 1; "
+        "}",
+        "program p workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 2; }",
+        "program q workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 1; }",
+    };
+    const vyre_key key = key_of(texts[0], "avx2"), same = key_of(texts[1], "avx2");
+    CHECK(memcmp(&key, &same, sizeof key) == 0);
+    for (int i = 0; i < 4; i++) {
+        const vyre_key other = key_of(texts[i], i < 2 ? "avx512" : "avx2");
+        CHECK(memcmp(&key, &other, sizeof key) != 0);
+    }
+}
