@@ -10,6 +10,7 @@
 #include "vyre/device.h"
 #include "vyre/dispatch.h"
 #include "vyre/split.h"
+#include "vyre/telemetry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,19 @@ typedef uint64_t vyre_memory;
 
 /* Bytes that are on their way to the host; what the number means is the backend's. */
 typedef uint64_t vyre_ticket;
+
+/* Something that took time, for a trace. */
+typedef struct vyre_span {
+    const char *category;            /* static: "launch", "segment", "barrier", ... */
+    const char *name;                /* copied */
+    uint64_t begin, end;             /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t bytes;                  /* moved or allocated; 0: says nothing */
+    uint32_t segment, segment_count; /* of a launch: 1-based, 0: a whole program */
+    uint64_t launches;               /* whose turn did not come; 0: says nothing */
+    uint32_t worker; /* number + 1: it gets a row of its own; 0: the calling thread */
+} vyre_span;
+/* From any thread; takes no lock and no memory. trace may not be NULL. */
+VYRE_API void vyre_trace_add(vyre_trace *trace, const vyre_span *span);
 
 /* One launch of a kernel: everything by declaration number of the kernel's program. What it points
  * to is valid during the call. */
@@ -40,6 +54,8 @@ typedef struct vyre_launch {
     bool find_races;
     vyre_race *races;
     uint32_t race_capacity;
+    vyre_trace *trace; /* NULL: none. The runtime adds the launch itself; a device that runs much in
+                          one may tell what its workers did */
 } vyre_launch;
 
 typedef struct vyre_launch_result {

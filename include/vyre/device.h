@@ -39,7 +39,10 @@ typedef struct vyre_device_info {
     uint64_t max_buffer_bytes;
     uint64_t memory_bytes;
     uint64_t memory_bandwidth; /* bytes per second */
-    uint32_t compute_units;
+    uint32_t compute_units;    /* of a processor: threads that work */
+    uint32_t vector_bytes;     /* of the widest vector register */
+    uint64_t cache_bytes[3];   /* data caches that a compute unit has or shares, level 1 to 3 */
+    const char *code_folder;   /* where compiled programs are kept; NULL: nowhere. The device's */
     uint32_t
         launches_ahead; /* that it likes to have queued while the host does not know yet which
                            way a program goes; 0: launches are synchronous, or it does not help */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/mutant.h"
-#include "device/trace.h"
 
 /* What spans of an entry are called. */
 #define SPAN_allocate       "alloc"

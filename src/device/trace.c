@@ -1,8 +1,7 @@
 /* Traces: a fixed array that threads fill through one atomic index, so that recording takes no
  * lock, allocates nothing and costs two clock readings. Written as the "complete events" of the
- * Chrome trace format, times in microseconds from the first span. */
-#include "device/trace.h"
-
+ * Chrome trace format, times in microseconds from the first span: threads of the host are one
+ * "process", the workers of devices another, with a row for each. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "vyre/backend.h"
 
-enum { DEFAULT_CAPACITY = 1 << 16, NAME_SIZE = 40 };
+enum { DEFAULT_CAPACITY = 1 << 16, NAME_SIZE = 40, HOST = 1, WORKERS = 2, MOST_ROWS = 4096 };
 
 typedef struct record {
     vyre_span span; /* its name is not valid */
@@ -66,7 +66,7 @@ void vyre_trace_add(vyre_trace *trace, const vyre_span *span) {
     if (at < trace->capacity) {
         record *r = &trace->records[at];
         r->span = *span;
-        r->thread = (int32_t)gettid();
+        r->thread = span->worker ? (int32_t)(span->worker - 1) : (int32_t)gettid();
         vyre_diag_copy(r->name, sizeof r->name, span->name);
     }
 }
@@ -96,27 +96,47 @@ static bool write_record(const record *r, uint64_t origin, const char *comma, vy
     } else if (span->bytes) {
         snprintf(args, sizeof args, "\"bytes\":%llu", (unsigned long long)span->bytes);
     }
-    int size = snprintf(text, sizeof text,
-                        "%s\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%llu.%03u,"
-                        "\"dur\":%llu.%03u,\"pid\":1,\"tid\":%d,\"args\":{%s}}",
-                        comma, name, span->category, (unsigned long long)(begin / 1000),
-                        (unsigned)(begin % 1000), (unsigned long long)(length / 1000),
-                        (unsigned)(length % 1000), (int)r->thread, args);
+    int size =
+        snprintf(text, sizeof text,
+                 "%s\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%llu.%03u,"
+                 "\"dur\":%llu.%03u,\"pid\":%d,\"tid\":%d,\"args\":{%s}}",
+                 comma, name, span->category, (unsigned long long)(begin / 1000),
+                 (unsigned)(begin % 1000), (unsigned long long)(length / 1000),
+                 (unsigned)(length % 1000), span->worker ? WORKERS : HOST, (int)r->thread, args);
     return write(user, text, (size_t)size);
+}
+
+/* What rows are called; `workers` is how many there are. */
+static bool write_names(uint32_t workers, vyre_write_fn write, void *user) {
+    bool fine = true;
+    for (uint32_t i = 0; i < workers && fine; i++) {
+        char text[200];
+        int size = snprintf(text, sizeof text,
+                            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%u,"
+                            "\"args\":{\"name\":\"worker %u\"}}",
+                            WORKERS, (unsigned)i, (unsigned)i);
+        fine = write(user, text, (size_t)size);
+    }
+    return fine;
 }
 
 vyre_status vyre_trace_write(const vyre_trace *trace, vyre_write_fn write, void *user) {
     static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     uint32_t count = vyre_trace_count(trace);
     uint64_t origin = UINT64_MAX;
+    uint32_t workers = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t begin = trace->records[i].span.begin;
         origin = begin < origin ? begin : origin;
+        uint32_t worker = trace->records[i].span.worker;
+        workers = worker > workers ? worker : workers;
     }
     bool fine = write(user, head, sizeof head - 1);
     for (uint32_t i = 0; i < count && fine; i++) {
         fine = write_record(&trace->records[i], origin, i ? "," : "", write, user);
     }
+    workers = workers < MOST_ROWS ? workers : MOST_ROWS;
+    fine = fine && write_names(workers, write, user);
     char tail[80];
     int size = snprintf(tail, sizeof tail, "\n],\"otherData\":{\"dropped\":\"%llu\"}}\n",
                         (unsigned long long)vyre_trace_dropped(trace));

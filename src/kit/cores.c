@@ -140,23 +140,30 @@ static void find_mount(const char *root, hierarchy *h) {
     close(reader.fd);
 }
 
+/* The first line of a file in a folder, in the reader's memory; NULL: there is none. */
+static char *first_line(line_reader *reader, const char *root, const char *folder,
+                        const char *name) {
+    char path[PATH];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
+        !open_lines(reader, root, path)) {
+        return NULL;
+    }
+    char *line = next_line(reader);
+    close(reader->fd);
+    return line;
+}
+
 /* Reads the first line of a file in a group as up to two numbers; "max" and failures are -1. */
 static void read_numbers(const char *root, const char *group, const char *name, long long out[2]) {
-    char path[PATH];
     line_reader reader;
     out[0] = out[1] = -1;
-    if (snprintf(path, sizeof path, "%s/%s", group, name) >= (int)sizeof path ||
-        !open_lines(&reader, root, path)) {
-        return;
-    }
-    char *line = next_line(&reader);
+    char *line = first_line(&reader, root, group, name);
     for (int i = 0; line && i < 2; i++) {
         char *end;
         long long number = strtoll(line, &end, 10);
         out[i] = end != line ? number : -1;
         line = strchr(line, ' ');
     }
-    close(reader.fd);
 }
 
 /* Cores' worth of time that the group has, rounded up; 0: no limit. */
@@ -220,4 +227,33 @@ vyre_cores vyre_cores_now(const char *root) {
     }
     cores.available = smaller_limit(cores.allowed, cores.quota);
     return cores;
+}
+
+/* "512K", "32M". */
+static uint64_t read_size(const char *text) {
+    char *unit;
+    unsigned long long size = strtoull(text, &unit, 10);
+    unsigned shift = *unit == 'K' ? 10 : *unit == 'M' ? 20 : *unit == 'G' ? 30 : 0;
+    return size <= UINT64_MAX >> shift ? (uint64_t)size << shift : 0;
+}
+
+void vyre_cores_caches(const char *root, uint64_t out_bytes[3]) {
+    enum { MOST_CACHES = 10 };
+    int core = sched_getcpu();
+    root = root ? root : "";
+    memset(out_bytes, 0, 3 * sizeof *out_bytes);
+    for (int i = 0; i < MOST_CACHES; i++) {
+        char folder[80];
+        long long level[2];
+        line_reader reader;
+        snprintf(folder, sizeof folder, "/sys/devices/system/cpu/cpu%d/cache/index%d",
+                 core < 0 ? 0 : core, i);
+        read_numbers(root, folder, "level", level);
+        const char *type = first_line(&reader, root, folder, "type");
+        if (level[0] < 1 || level[0] > 3 || !type || strcmp(type, "Instruction") == 0) {
+            continue;
+        }
+        const char *size = first_line(&reader, root, folder, "size");
+        out_bytes[level[0] - 1] = size ? read_size(size) : 0;
+    }
 }

@@ -26,7 +26,6 @@
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "device/call.h"
-#include "device/trace.h"
 #include "schedule/carry_size.h"
 #include "schedule/schedule.h"
 

@@ -108,3 +108,37 @@ TEST(strange_files_set_no_limit) {
     put("/proc/self/mountinfo", "1 2 3 - cgroup2\n - - -\n1 2 3 4 5 6 - cgroup\n");
     CHECK_EQ(vyre_cores_now("root").quota, 0);
 }
+
+TEST(caches_are_read_by_level) {
+    fresh_root();
+    uint64_t bytes[3] = {1, 1, 1};
+    vyre_cores_caches("root", bytes);
+    CHECK(bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 0);
+    const char *const caches[][3] = {{"1", "Data", "48K"},
+                                     {"1", "Instruction", "32K"},
+                                     {"2", "Unified", "1280K"},
+                                     {"3", "Unified", "32M"},
+                                     {"4", "Unified", "1G"}};
+    const char *const names[] = {"level", "type", "size"};
+    cpu_set_t here; /* stay on one core */
+    int core = sched_getcpu();
+    REQUIRE(core >= 0 && core < CPU_SETSIZE);
+    CPU_ZERO(&here);
+    CPU_SET((size_t)core, &here);
+    REQUIRE(sched_setaffinity(0, sizeof here, &here) == 0);
+    {
+        for (int i = 0; i < 5; i++) {
+            for (int n = 0; n < 3; n++) {
+                char path[100], text[20];
+                snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", core,
+                         i, names[n]);
+                snprintf(text, sizeof text, "%s\n", caches[i][n]);
+                put(path, text);
+            }
+        }
+    }
+    vyre_cores_caches("root", bytes);
+    CHECK_EQ(bytes[0], 48 << 10);
+    CHECK_EQ(bytes[1], 1280 << 10);
+    CHECK_EQ(bytes[2], 32 << 20);
+}

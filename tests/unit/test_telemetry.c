@@ -200,6 +200,36 @@ TEST(a_trace_has_one_span_for_each_thing_done) {
     vyre_device_close(device);
 }
 
+TEST(workers_have_rows_of_their_own_in_a_trace) {
+    vyre_device *device = run_open("ref-schedule", NULL);
+    vyre_trace *trace = NULL;
+    vyre_dispatch_report report;
+    REQUIRE_OK(vyre_trace_create(NULL, 0, &trace), NULL);
+    REQUIRE_OK(dispatch(device, three_text, trace, &report), NULL);
+    uint32_t spans = vyre_trace_count(trace);
+    vyre_trace_add(trace,
+                   &(vyre_span){.category = "barrier", .name = "b", .begin = 1, .worker = 3});
+    vyre_trace_add(trace,
+                   &(vyre_span){.category = "x", .name = "b", .begin = 1, .worker = 1u << 31});
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    REQUIRE_OK(vyre_trace_write(trace, test_text_append, &text), NULL);
+    const char *got = vyre_text_string(&text);
+    CHECK_EQ(occurrences(got, "\"cat\":\"launch\""), 1);
+    CHECK_EQ(occurrences(got, "\"cat\":\"segment\""), 4); /* of the one launch */
+    CHECK_EQ(occurrences(got, "\"pid\":2,\"tid\":0,\"args\":{\"segment\":"), 4);
+    CHECK_EQ(occurrences(got, "\"pid\":1,"), spans - 4);
+    CHECK_EQ(occurrences(got, "\"pid\":2,\"tid\":2,\"args\":{}"), 1);
+    CHECK_EQ(occurrences(got, "\"ph\":\"M\",\"pid\":2,\"tid\":2,\"args\":{\"name\":\"worker 2\"}"),
+             1);
+    CHECK_EQ(occurrences(got, "\"ph\":\"M\""), 4096);
+    uint32_t left = spans + 3;
+    CHECK_STATUS(vyre_trace_write(trace, refuse, &left), VYRE_IO, NULL);
+    vyre_text_finish(&text);
+    vyre_trace_destroy(trace);
+    vyre_device_close(device);
+}
+
 TEST(a_trace_is_bounded_and_counts_what_it_drops) {
     vyre_device *device = run_open("ref-split", NULL);
     vyre_trace *small = NULL, *large = NULL;

@@ -1,4 +1,5 @@
 /* vyre devices: which backends are there and what they can do. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -44,7 +45,11 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info, boo
                   {"max_buffer_bytes", info->max_buffer_bytes},
                   {"memory_bytes", info->memory_bytes},
                   {"memory_bandwidth", info->memory_bandwidth},
-                  {"compute_units", info->compute_units}};
+                  {"compute_units", info->compute_units},
+                  {"vector_bytes", info->vector_bytes},
+                  {"cache_l1_bytes", info->cache_bytes[0]},
+                  {"cache_l2_bytes", info->cache_bytes[1]},
+                  {"cache_l3_bytes", info->cache_bytes[2]}};
     vyre_json_key(json, "name");
     vyre_json_put_string(json, info->name);
     vyre_json_key(json, "version");
@@ -59,6 +64,48 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info, boo
         vyre_json_key(json, limits[i].key);
         vyre_json_put_u64(json, limits[i].value);
     }
+    vyre_json_key(json, "code_folder");
+    if (info->code_folder) {
+        vyre_json_put_string(json, info->code_folder);
+    } else {
+        vyre_json_put_null(json);
+    }
+}
+
+static void write_size(vyre_text *text, uint64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    uint32_t unit = 0;
+    while (unit + 1 < CLI_COUNT(units) && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    vyre_text_printf(text, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+/* What people who tune programs want to know of a processor; nothing where nothing is known. */
+static void write_details(vyre_text *text, const vyre_device_info *info) {
+    const char *separator = "             ";
+    if (info->compute_units) {
+        vyre_text_printf(text, "%s%u thread%s", separator, info->compute_units,
+                         info->compute_units == 1 ? "" : "s");
+        separator = ", ";
+    }
+    if (info->vector_bytes) {
+        vyre_text_printf(text, "%svectors of %u bytes", separator, info->vector_bytes);
+        separator = ", ";
+    }
+    for (uint32_t level = 0; level < 3; level++) {
+        if (info->cache_bytes[level]) {
+            vyre_text_printf(text, "%sL%u ", separator, level + 1);
+            write_size(text, info->cache_bytes[level]);
+            separator = ", ";
+        }
+    }
+    if (info->code_folder) {
+        vyre_text_printf(text, "%scompiled programs in %s", separator, info->code_folder);
+        separator = ", ";
+    }
+    vyre_text_puts(text, separator[0] == ',' ? "\n" : "");
 }
 
 static void write_line(vyre_text *text, const char *backend, const vyre_device_info *info,
@@ -69,6 +116,9 @@ static void write_line(vyre_text *text, const char *backend, const vyre_device_i
                      info->version[0] ? " " : "", info->version, barriers[info->level],
                      info->is_oracle ? ", exact and slow" : "",
                      info->is_dummy ? ", computes nothing" : "", is_best ? " (auto)" : "");
+    if (!info->is_oracle && !info->is_dummy) {
+        write_details(text, info);
+    }
 }
 
 /* What "auto" opens; all zero if there is nothing. */

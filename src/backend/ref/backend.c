@@ -6,6 +6,7 @@
 
 #include "backend/ref/ref.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "device/builtin.h"
@@ -222,7 +223,17 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_module_la
     }
     if (status == VYRE_OK) {
         one.max_steps -= one.max_steps ? *steps : 0;
+        uint64_t begin = one.trace ? vyre_clock_now() : 0;
         status = ref_launch(device, (vyre_backend_kernel *)&kernel, &one, &result, diag);
+        if (one.trace) {
+            vyre_trace_add(one.trace, &(vyre_span){.category = "segment",
+                                                   .name = vyre_program_get(kernel.program)->name,
+                                                   .begin = begin,
+                                                   .end = vyre_clock_now(),
+                                                   .segment = segment + 1,
+                                                   .segment_count = m->segment_count,
+                                                   .worker = 1});
+        }
     }
     if (status != VYRE_OK && diag) {
         diag->segment = VYRE_MUTANT(schedule_names_step, segment, step + 1) + 1;
