@@ -1,6 +1,7 @@
 /* Turning comes when needless barriers are gone: it must not be taken for one that somebody needs,
  * nor be removed. Turned loops are loops with a barrier, so jumps in them that not all lanes take
- * are lowered, and what they add are variables like others, whose versions are taken apart again.
+ * and copies that are pending at them are lowered, and what that adds are variables like others,
+ * whose versions are taken apart again. What can't be lowered so is not turned.
  *
  * Statements are found again by their order: passes keep that of statements at which the grid
  * waits. */
@@ -8,6 +9,7 @@
 
 #include "base/diag.h"
 #include "ir/waits.h"
+#include "lower/lower_async.h"
 #include "lower/lower_continue.h"
 #include "opt/opt_trips.h"
 #include "opt/webs.h"
@@ -55,9 +57,20 @@ static uint32_t widest(const vyre_trips *trips) {
 static vyre_status take(vyre_module *m, vyre_program *turned, const vyre_trips *trips,
                         vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    vyre_program *lowered = NULL, *apart = NULL, *before = m->source;
+    vyre_program *copied = NULL, *lowered = NULL, *apart = NULL, *before = m->source;
     vyre_var *origin = NULL;
-    vyre_status status = vyre_lower_continue(turned, VYRE_SPLIT_SCOPE_GRID, a, &lowered, diag);
+    vyre_diag refusal = {0};
+    vyre_status status = vyre_lower_async(turned, VYRE_SPLIT_SCOPE_GRID, a, &copied, &refusal);
+    if (status == VYRE_OK) {
+        status = vyre_lower_continue(copied, VYRE_SPLIT_SCOPE_GRID, a, &lowered, &refusal);
+        vyre_program_release(copied);
+    }
+    if (status == VYRE_UNSUPPORTED || status == VYRE_LIMIT) {
+        return VYRE_OK; /* it runs as it is */
+    }
+    if (status != VYRE_OK && diag) {
+        *diag = refusal;
+    }
     if (status == VYRE_OK) {
         status = vyre_webs(lowered, a, &apart, &origin, diag);
     }

@@ -6,12 +6,14 @@
 
 #include "harness/test.h"
 
+#define OF_REF .orders = true, .limits = true, .choices = {{"turn_loops", {"", "1"}}}
+
 static const differ_backend backends[] = {
-    {.name = "ref-split", .orders = true, .limits = true},
-    {.name = "ref-schedule", .orders = true, .limits = true},
-    {.name = "ref-groups", .orders = true, .limits = true},
-    {.name = "ref-minimal", .orders = true, .limits = true},
-    {.name = "ref", .orders = true, .limits = true},
+    {.name = "ref-split", OF_REF},
+    {.name = "ref-schedule", OF_REF},
+    {.name = "ref-groups", OF_REF},
+    {.name = "ref-minimal", OF_REF},
+    {.name = "ref", OF_REF},
     {.name = "cpu",
      .choices = {{"threads", {"1", "2", "3", "8"}},
                  {"features", {"", "sse2", "avx2", "avx512"}},

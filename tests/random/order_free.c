@@ -258,6 +258,9 @@ static void add_copy(order_free *g, place at, bool over_sync) {
         vyre_build_async_store(g->x.b, from->decl, own->decl, own_offset(g, own),
                                vyre_build_u32(g->x.b, vyre_type_size(own->type)), tag);
     }
+    if (at.loop && random_chance(&g->x, 40)) { /* who never waits gets nothing */
+        order_free_leaving(g, at);
+    }
     order_free_list(g, at, 3);
     if (over_sync) {
         order_free_sync(g, at, true);
@@ -301,7 +304,7 @@ static void add_stmt(order_free *g, place at) {
     case 16:
         if (random_chance(&g->x, 30)) {
             (void)add_collective(g, at);
-        } else if (random_chance(&g->x, 30)) {
+        } else if (random_chance(&g->x, 60)) {
             add_copy(g, at, false);
         }
         break;
