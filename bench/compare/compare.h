@@ -80,6 +80,11 @@ uint64_t instance_random(uint64_t *state);
 /* Whether `got` is what `want` is; else why not. */
 bool instance_same(const bench_instance *got, const bench_instance *want, char message[MESSAGE]);
 
+/* Time is that of the clock on the wall, or with --one-thread that of the process: its threads'
+ * time on a core, which a busy machine distorts less. */
+extern bool way_counts_cpu;
+uint64_t way_now(void);
+
 /* One way to compute, in this process. Functions say in `message` why they fail. */
 typedef struct bench_way {
     void *state;

@@ -19,7 +19,7 @@ static const char *const scale_names[SCALES] = {"full", "small", "tiny"};
 
 static const char usage[] =
     "usage: bench_programs [--backend NAME] [--scale full|small|tiny] [--rounds N] [--verify]\n"
-    "                      [--peers gcc,clang,spin,pocl,graphblas]\n"
+    "                      [--one-thread] [--peers gcc,clang,spin,pocl,graphblas]\n"
     "                      [--json FILE] [--picture FILE] [--folder DIR] [--list] "
     "[WORKLOAD...|held-out|all]\n";
 
@@ -228,6 +228,10 @@ static int read_options(int argc, char **argv, bench_options *o) {
         if (strcmp(name, "--list") == 0) {
             exit(list());
         }
+        if (strcmp(name, "--one-thread") == 0) {
+            way_counts_cpu = true;
+            continue;
+        }
         if (strcmp(name, "--verify") == 0) {
             o->verify = true;
             o->rounds = 0;
@@ -277,9 +281,15 @@ int main(int argc, char **argv) {
         return status;
     }
     signal(SIGPIPE, SIG_IGN);
+    if (way_counts_cpu) {
+        setenv("OMP_NUM_THREADS", "1", 1);
+    }
     setenv("OMP_WAIT_POLICY", "active", 0); /* peers are alone while they run */
     if (!o.backend) {
         o.backend = default_backend();
+    }
+    if (way_counts_cpu && o.backend && strcmp(o.backend, "cpu") == 0) {
+        o.backend = "cpu://threads=1";
     }
     if (!o.backend) {
         printf("this version of vyre has no cpu backend: only the peers are measured; "

@@ -13,17 +13,14 @@ program sort workgroup(64) grid(tiles) {
     const     per_lane = 128;
     const     per_tile = 8192;
 
-    fn clear() {
+    fn clear_counts() {
         for (d in local_id.x .. 256 step 64) {
             count[d] = 0;
-        }
-        for (k in local_id.x .. 16384 step 64) {
-            place[k] = 0;
         }
         barrier;
     }
 
-    // From the counts of this tile to where its keys of each digit begin.
+    // From the counts of this tile to where its keys of each digit begin; places begin as zeros.
     fn find_bases() {
         barrier;
         for (d in local_id.x .. 256 step 64) {
@@ -49,6 +46,10 @@ program sort workgroup(64) grid(tiles) {
             }
         }
         grid_sync;
+        for (k in local_id.x .. 16384 step 64) {
+            place[k] = 0;
+        }
+        barrier;
     }
 
     // From the counts of each lane to its places behind the base.
@@ -73,7 +74,7 @@ program sort workgroup(64) grid(tiles) {
     let row = local_id.x * 256;
     for (pair in 0 .. 2) {
         let low = pair * 16;
-        clear();
+        clear_counts();
         for (i in first + local_id.x .. last step 64) {
             atomic_add(count[(x[i] >> low) & 255], 1, relaxed);
         }
@@ -93,7 +94,7 @@ program sort workgroup(64) grid(tiles) {
         grid_sync;
 
         let high = low + 8;
-        clear();
+        clear_counts();
         for (i in first + local_id.x .. last step 64) {
             atomic_add(count[(other[i] >> high) & 255], 1, relaxed);
         }
