@@ -211,8 +211,7 @@ vyre_status vyre_position_enter(vyre_position *at, const vyre_module_launch *pas
 
 bool vyre_position_meets(const vyre_position *at) {
     const vyre_step *step = &vyre_module_get(at->module)->steps[at->step];
-    return step->segment != VYRE_NONE ||
-           (step->sync && VYRE_MUTANT(position_never_meets, at->has_read, false));
+    return step->segment != VYRE_NONE || (step->sync && at->has_read);
 }
 
 /* Whether a lane has written the tick. */

@@ -237,12 +237,8 @@ static void scan_loop(analyst *an, uint32_t block, const vyre_item *item) {
     uint32_t bits = vyre_scalars_bits(an->scalars, item->kind, item->begin);
     loop_values v = values_of(an, item->begin);
     bool is_init = item->kind == VYRE_ITEM_FOR_INIT, by_lanes = !(bits & VYRE_NOT_BY_LANES);
-    if (by_lanes && is_init) {
+    if (by_lanes) { /* only where a loop begins */
         use_exprs(an, block, n->first_expr, n->end_expr);
-    } else if (by_lanes) {
-        use(an, block, v.var);
-        use(an, block, v.to);
-        use(an, block, v.step);
     }
     if (bits & VYRE_BY_CONTROL) {
         need_loop(an, block, item, v);

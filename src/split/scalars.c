@@ -118,26 +118,24 @@ static bool make(vyre_scalars *sc, uint32_t value, uint32_t mark) {
     return !is_new || vyre_vec_push(&sc->allocator, &sc->made, value);
 }
 
+/* A lifted FOR ends the block in which its values are set, by its decision: nothing of the block
+ * comes behind that could use them. And what they are stepped by was set in another block. */
 static bool look_at_loop(vyre_scalars *sc, const vyre_item *item, uint32_t mark) {
     const vyre_stmt s = item->begin;
     const vyre_stmt_node *n = &sc->p->stmts[s];
     const uint32_t first = vyre_loop_value(sc->p, sc->blocks, s, 0);
     const uint32_t values[] = {n->var, first + VYRE_LOOP_TO, first + VYRE_LOOP_STEP,
                                first + VYRE_LOOP_MORE};
-    const bool is_step = item->kind == VYRE_ITEM_FOR_STEP;
-    bool known = is_step ? !made(sc, values[0], mark) && !made(sc, values[1], mark) &&
-                               !made(sc, values[2], mark)
-                         : is_known(sc, s, n->first_expr, n->end_expr, mark);
     bool ok = true;
-    for (uint32_t i = 0; i < 4 && ok; i++) {
-        const bool is_set = !is_step || i == 0 || i == 3;
-        if (is_set && known) {
-            sc->made_in[values[i]] = 0;
-        } else if (is_set) {
-            ok = make(sc, values[i], mark);
-        }
+    if (item->kind == VYRE_ITEM_FOR_STEP) {
+        sc->stmt[s] |= (VYRE_BY_CONTROL | VYRE_NOT_BY_LANES) << VYRE_STEP_SHIFT;
+        return true;
     }
-    sc->stmt[s] |= (uint8_t)(known ? VYRE_BY_CONTROL << (is_step ? VYRE_STEP_SHIFT : 0) : 0);
+    const bool known = is_known(sc, s, n->first_expr, n->end_expr, mark);
+    for (uint32_t i = 0; i < 4 && ok; i++) {
+        ok = known || make(sc, values[i], mark);
+    }
+    sc->stmt[s] |= known ? VYRE_BY_CONTROL | VYRE_NOT_BY_LANES : 0;
     return ok;
 }
 
@@ -195,26 +193,6 @@ static void need(vyre_scalars *sc, vyre_expr first, vyre_expr end, uint32_t mark
     }
 }
 
-static void drop_from_loop(vyre_scalars *sc, const vyre_item *item, uint32_t mark) {
-    const vyre_stmt_node *n = &sc->p->stmts[item->begin];
-    const uint32_t first = vyre_loop_value(sc->p, sc->blocks, item->begin, 0);
-    const bool is_step = item->kind == VYRE_ITEM_FOR_STEP;
-    bool needed = sc->needed_in[n->var] == mark;
-    for (uint32_t v = 0; v < VYRE_LOOP_VALUES; v++) {
-        needed |= sc->needed_in[first + v] == mark;
-    }
-    if (!needed && vyre_scalars_bits(sc, item->kind, item->begin) & VYRE_BY_CONTROL) {
-        sc->stmt[item->begin] |= (uint8_t)(VYRE_NOT_BY_LANES << (is_step ? VYRE_STEP_SHIFT : 0));
-        return;
-    }
-    if (is_step) {
-        sc->needed_in[n->var] = sc->needed_in[first + VYRE_LOOP_TO] = mark;
-        sc->needed_in[first + VYRE_LOOP_STEP] = mark;
-    } else {
-        need(sc, n->first_expr, n->end_expr, mark);
-    }
-}
-
 static void drop_from_range(vyre_scalars *sc, const vyre_item *item, uint32_t mark) {
     for (vyre_stmt s = item->end; s-- > item->begin;) {
         const vyre_stmt_node *n = &sc->p->stmts[s];
@@ -258,8 +236,9 @@ static bool drop(vyre_scalars *sc, uint32_t number) {
         const vyre_item *item = &sc->blocks->items.data[sc->open.data[--sc->open.count]];
         if (item->kind == VYRE_ITEM_RANGE) {
             drop_from_range(sc, item, mark);
-        } else {
-            drop_from_loop(sc, item, mark);
+        } else if (!(vyre_scalars_bits(sc, item->kind, item->begin) & VYRE_NOT_BY_LANES)) {
+            const vyre_stmt_node *n = &sc->p->stmts[item->begin];
+            need(sc, n->first_expr, n->end_expr, mark);
         }
     }
     return true;

@@ -222,21 +222,6 @@ static void copy_loop_init(maker *m, vyre_stmt s) {
                       op2(m, VYRE_EXPR_AND, some, moves));
 }
 
-/* The next value ends the loop when it passes 2^32: it is then smaller than the one before. */
-static void copy_loop_step(maker *m, vyre_stmt s) {
-    const vyre_stmt_node *n = &m->p->stmts[s];
-    uint32_t loop = m->plan->blocks->loop_of[s];
-    uint32_t to = vyre_entity_of_loop(m->plan, loop, VYRE_LOOP_TO);
-    uint32_t step = vyre_entity_of_loop(m->plan, loop, VYRE_LOOP_STEP);
-    vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
-    vyre_expr next = op2(m, VYRE_EXPR_ADD, value_of(m, n->var), value_of(m, step));
-    vyre_expr grows = op2(m, VYRE_EXPR_GT, next, value_of(m, n->var));
-    vyre_expr below = op2(m, VYRE_EXPR_LT, next, value_of(m, to));
-    vyre_segment_give(m, vyre_entity_of_loop(m->plan, loop, VYRE_LOOP_MORE),
-                      op2(m, VYRE_EXPR_AND, VYRE_MUTANT(segment_loop_wraps, grows, below), below));
-    vyre_segment_give(m, n->var, op2(m, VYRE_EXPR_ADD, value_of(m, n->var), value_of(m, step)));
-}
-
 static void copy_block(maker *m) {
     for (uint32_t i = m->block->first; i != VYRE_NONE; i = m->plan->blocks->items.data[i].next) {
         const vyre_item *item = &m->plan->blocks->items.data[i];
@@ -250,7 +235,7 @@ static void copy_block(maker *m) {
             }
             break;
         case VYRE_ITEM_FOR_INIT: copy_loop_init(m, item->begin); break;
-        case VYRE_ITEM_FOR_STEP: copy_loop_step(m, item->begin); break;
+        case VYRE_ITEM_FOR_STEP: break; /* is always left out */
         }
     }
 }
