@@ -47,9 +47,8 @@ differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable,
     for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
         draws.value[i] = draw_bit(usable[i], random);
     }
-    /* A device that can't wait for its grid has no other way. */
-    if (level != VYRE_LEVEL_SEGMENT && test_random_below(random, 2) == 1) {
-        draws.split = VYRE_SPLIT_ALWAYS;
+    if (level != VYRE_LEVEL_SEGMENT) { /* which has no other way than to be split */
+        draws.split = (vyre_split_mode)test_random_below(random, DIFFER_SPLITS);
     }
     return draws;
 }
