@@ -48,6 +48,28 @@ VYRE_API vyre_status vyre_lower(const vyre_program *program, const vyre_capabili
                                 const vyre_allocator *allocator, vyre_program **out_program,
                                 vyre_diag *diag);
 
+/* Traps of a lowered program, on a device that does not tell of them itself: a lane that traps
+ * records itself in a buffer and ends. Whoever launches the program gives it that buffer, all
+ * zeros, and looks at it afterwards. */
+
+/* The buffer, among the declarations that lowering added behind the first `source_decls`;
+ * VYRE_NONE: nobody traps, or the device tells of it. */
+VYRE_API vyre_decl vyre_traps_of(const vyre_program *lowered, uint32_t source_decls);
+/* How many u32 it must have. If its first word is 0 after a launch, no lane has trapped. */
+VYRE_API uint64_t vyre_trap_words(const vyre_program *lowered, vyre_decl traps,
+                                  const uint32_t grid[3]);
+
+typedef struct vyre_trap_record {
+    uint64_t lane; /* the lowest that trapped */
+    uint32_t address;
+    const char *tag; /* lives as long as the program */
+    vyre_place place;
+} vyre_trap_record;
+
+/* Reads the words; false if no lane has trapped. */
+VYRE_API bool vyre_trap_find(const vyre_program *lowered, vyre_decl traps, const uint32_t *words,
+                             uint64_t count, vyre_trap_record *out_record);
+
 #ifdef __cplusplus
 }
 #endif

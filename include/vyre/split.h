@@ -140,6 +140,7 @@ typedef enum vyre_decl_kind {
     VYRE_DECL_EXPECT,      /* param: the word of the last decision, if it went as was guessed */
     VYRE_DECL_GROUP_ID,    /* param, workgroup scope: number of the group along axis `ref` */
     VYRE_DECL_GROUP_COUNT, /* param: groups along axis `ref` */
+    VYRE_DECL_TRAP,        /* buffer in which lanes record that they trapped (vyre/lower.h) */
     VYRE_DECL_KINDS
 } vyre_decl_kind;
 

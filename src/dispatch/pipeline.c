@@ -138,7 +138,7 @@ static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vy
 }
 
 static void drop_programs(const vyre_pipeline *p, vyre_variant *v) {
-    vyre_added_finish(&v->added, &p->device->allocator);
+    vyre_added_finish(&v->added, p->device);
     vyre_program_release(v->optimised);
     vyre_program_release(v->lowered);
     v->optimised = v->lowered = NULL;
@@ -154,7 +154,7 @@ static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_gri
         status = vyre_lower(program, &p->device->can, &p->device->allocator, &v->lowered, diag);
     }
     if (status == VYRE_OK) {
-        status = vyre_added_init(&v->added, p->program, v->lowered, &p->device->allocator, diag);
+        status = vyre_added_init(&v->added, p->program, v->lowered, p->device, diag);
     }
     if (status == VYRE_OK) {
         status = vyre_call_compile(&call, v->lowered, &v->kernel, diag);
@@ -289,9 +289,11 @@ vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3
     const uint32_t which = variant_for(pipeline, grid);
     vyre_variant *v = &pipeline->variants[which];
     vyre_status status = v->is_compiled ? VYRE_OK : compile_variant(pipeline, which, trace, diag);
-    return status == VYRE_OK && pipeline->is_split
-               ? vyre_schedule_prepare(&v->schedule, grid, trace, diag)
-               : status;
+    if (status != VYRE_OK || pipeline->is_split) {
+        return status == VYRE_OK ? vyre_schedule_prepare(&v->schedule, grid, trace, diag) : status;
+    }
+    vyre_call call = {.device = pipeline->device, .trace = trace, .name = "traps"};
+    return vyre_traps_prepare(&v->added.traps, &call, v->lowered, v->added.trap, grid, diag);
 }
 
 static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
@@ -304,6 +306,10 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
     vyre_launch lowered = vyre_added_launch(&v->added, launch);
     vyre_status status = vyre_call_launch(&call, v->kernel, &lowered, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
+    if (status == VYRE_OK) {
+        status =
+            vyre_traps_look(&v->added.traps, &call, v->lowered, v->added.trap, pass->result, diag);
+    }
     return status;
 }
 

@@ -33,7 +33,7 @@ static vyre_status rewrite(vyre_each *each, vyre_each_begin_fn begin, vyre_each_
         begin(each);
     }
     for (vyre_stmt s = rw->p->entry; s < rw->p->stmt_count; s++) {
-        if (!replace(each, s)) {
+        if (!replace || !replace(each, s)) {
             vyre_rewrite_stmt(rw, s);
         }
     }

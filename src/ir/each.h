@@ -11,8 +11,8 @@ typedef struct vyre_each {
     void *user;
 } vyre_each;
 
-/* Called for each statement of the entry body in order: true if it has been dealt with, false to
- * copy it. Errors of the builder are kept by it. */
+/* (optional) Called for each statement of the entry body in order: true if it has been dealt with,
+ * false to copy it. Errors of the builder are kept by it. */
 typedef bool (*vyre_each_fn)(vyre_each *each, vyre_stmt stmt);
 /* (optional) Called once after the declarations were copied. */
 typedef void (*vyre_each_begin_fn)(vyre_each *each);

@@ -65,6 +65,7 @@ static void bind(const vyre_position *at, const vyre_module_launch *pass, uint32
         case VYRE_DECL_LANES:
         case VYRE_DECL_GROUP_ID:
         case VYRE_DECL_GROUP_COUNT:
+        case VYRE_DECL_TRAP:
         case VYRE_DECL_KINDS: break;
         }
     }

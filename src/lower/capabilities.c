@@ -115,6 +115,10 @@ static void drop_to_core(vyre_capabilities *can) {
     drop_calls(can);
     drop_async(can);
     drop_elementary(can);
+    drop_subgroups(can);
+    drop_traps(can);
+    drop_ended_lanes(can);
+    drop_zeroed_workgroup(can);
 }
 
 static void drop_nothing(vyre_capabilities *can) {

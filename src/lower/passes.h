@@ -18,10 +18,24 @@ vyre_lower_pass vyre_lower_pending;
 vyre_lower_pass vyre_lower_storage;
 /* lower_copies.c: copies, as the two before leave them, are loops. */
 vyre_lower_pass vyre_lower_copies;
+/* lower_traps.c: traps are records in a buffer, on a device that does not tell of them, or where a
+ * lane must not end. */
+vyre_lower_pass vyre_lower_traps;
+/* lower_converge.c: all lanes of a group come to all its barriers, those that have ended too, if
+ * the device wants that; subgroup operations, if not all are claimed, go through workgroup memory.
+ */
+vyre_lower_pass vyre_lower_converge;
 /* lower_elementary.c: elementary functions that are not claimed are core operations. */
 vyre_lower_pass vyre_lower_elementary;
 /* lower_bounds.c: accesses that are not proven to be inside are tested, on a device that does not.
  */
 vyre_lower_pass vyre_lower_bounds;
+
+/* lower_zero.c: workgroup memory of which something may be read first is zeroed, if the device does
+ * not. */
+vyre_lower_pass vyre_lower_zero;
+/* lower_converge.c: whether there are subgroup operations or ids that the device lacks: then all
+ * are replaced. */
+bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can);
 
 #endif

@@ -21,6 +21,12 @@ static vyre_status new_binding(vyre_schedule *s, uint32_t number, vyre_diag *dia
         vyre_program_get(vyre_module_get(s->module)->segments[number])->decl_count;
     vyre_segment_binding *b = &s->bindings[number];
     s->segments[number].decl_count = count;
+    s->segments[number].trap = VYRE_NONE;
+    for (vyre_decl d = 0; d < count; d++) {
+        if (vyre_module_get(s->module)->decls[number][d].kind == VYRE_DECL_TRAP) {
+            s->segments[number].trap = d;
+        }
+    }
     *b = (vyre_segment_binding){
         .memory = vyre_alloc_zeroed(a, count, sizeof *b->memory),
         .counts = vyre_alloc_zeroed(a, count, sizeof *b->counts),
@@ -138,6 +144,7 @@ vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre
 
 void vyre_schedule_finish(vyre_schedule *s) {
     drop_code(s);
+    vyre_traps_finish(&s->traps, s->device);
     for (int i = 0; i < VYRE_PLACES; i++) {
         vyre_device_free(s->device, s->places[i]);
     }
@@ -163,6 +170,7 @@ static vyre_status spread(vyre_schedule *s, const vyre_split_options *how, vyre_
         memcpy(fresh.places, s->places, sizeof fresh.places);
         memcpy(fresh.place_bytes, s->place_bytes, sizeof fresh.place_bytes);
         fresh.is_used = s->is_used;
+        fresh.traps = s->traps;
         *s = fresh;
         vyre_count(&s->device->counters, VYRE_COUNT_compiles, 1);
     }
@@ -207,6 +215,10 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
         status = resize(&call, vyre_carry_place_bytes(&need, i), &s->places[i], &s->place_bytes[i],
                         diag);
     }
+    for (uint32_t i = 0; i < need.module->segment_count && status == VYRE_OK; i++) {
+        status = vyre_traps_prepare(&s->traps, &call, need.module->segments[i], s->segments[i].trap,
+                                    grid, diag);
+    }
     return status == VYRE_OUT_OF_MEMORY ? vyre_carry_fail_memory(&need, diag) : status;
 }
 
@@ -245,6 +257,7 @@ static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, u
         case VYRE_DECL_PLACE: segment->counts[d] = (uint32_t)(s->place_bytes[ref] / 4); break;
         case VYRE_DECL_LANES: segment->values[d] = lanes; break;
         case VYRE_DECL_GROUP_COUNT: segment->values[d] = source->grid[ref]; break;
+        case VYRE_DECL_TRAP: vyre_traps_bind(&s->traps, d, segment->memory, segment->counts); break;
         case VYRE_DECL_SCALAR: /* bound by each launch */
         case VYRE_DECL_TICK:
         case VYRE_DECL_LOCAL:

@@ -3,6 +3,7 @@
 #define VYRE_SRC_SCHEDULE_SCHEDULE_H
 
 #include "device/device.h"
+#include "schedule/traps.h"
 #include "vyre/schedule.h"
 
 /* Two batches of launches, none of which is known to be right, with so many decisions each. */
@@ -10,6 +11,7 @@ enum { VYRE_SCHEDULE_GUESSES = 2 * VYRE_LIMIT_AHEAD };
 
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel; /* NULL: the device has taken the module */
+    vyre_decl trap;              /* where lanes record that they trapped, or VYRE_NONE */
     uint32_t decl_count;
 };
 
@@ -30,6 +32,7 @@ typedef struct vyre_schedule {
     vyre_memory places[VYRE_PLACES]; /* what changes places; kept for the next pass */
     uint64_t place_bytes[VYRE_PLACES];
     bool is_used; /* the carried state is not zero */
+    vyre_traps traps;
 } vyre_schedule;
 
 /* What a pass reports, besides failures: it adds to all of it. */

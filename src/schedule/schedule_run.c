@@ -123,7 +123,12 @@ static vyre_status launch(run *r, uint32_t number, const vyre_launch *bound) {
     if (status == VYRE_OK) {
         status = vyre_call_launch(&call, r->s->segments[number].kernel, &one, &result, r->diag);
     }
-    r->has_waited = false;
+    if (status == VYRE_OK) {
+        status = vyre_traps_look(&r->s->traps, &call, r->m->segments[number],
+                                 r->s->segments[number].trap, &result, r->diag);
+    }
+    r->has_waited = r->s->segments[number].trap != VYRE_NONE;
+    r->pass->stats->host_waits += r->has_waited;
     r->done.steps += result.steps;
     r->pass->result->device_ns += result.device_ns;
     r->has_device_time = r->has_device_time && result.device_ns != 0;

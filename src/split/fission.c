@@ -436,7 +436,8 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     return status == VYRE_OK && options->turn_loops ? vyre_turn_loops(m, diag) : status;
 }
 
-/* The lowered program in place of the segment. What lowering adds is memory of its own. */
+/* The lowered program in place of the segment. What lowering adds is memory of its own, and the
+ * record of traps. */
 static vyre_status take_lowered(vyre_module *m, uint32_t segment, vyre_program *lowered,
                                 vyre_diag *diag) {
     const uint32_t before = vyre_program_get(m->segments[segment])->decl_count;
@@ -446,8 +447,10 @@ static vyre_status take_lowered(vyre_module *m, uint32_t segment, vyre_program *
         vyre_program_release(lowered);
         return vyre_fail_memory(diag, "splitting");
     }
+    const vyre_decl traps = vyre_traps_of(lowered, before);
     for (uint32_t d = 0; d < count; d++) {
-        decls[d] = d < before ? m->decls[segment][d] : (vyre_segment_decl){VYRE_DECL_LOCAL, 0};
+        const uint8_t kind = d == traps ? VYRE_DECL_TRAP : VYRE_DECL_LOCAL;
+        decls[d] = d < before ? m->decls[segment][d] : (vyre_segment_decl){kind, 0};
     }
     vyre_free(&m->allocator, m->decls[segment], before, sizeof *decls);
     vyre_program_release(m->segments[segment]);

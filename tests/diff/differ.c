@@ -445,8 +445,18 @@ static differ_result check_split(differ *d, const vyre_pipeline *pipeline, bool 
     return result;
 }
 
+/* In which lanes of a segment record traps. */
+static uint64_t trap_words(const differ *d, const vyre_module_view *m, uint32_t segment) {
+    for (vyre_decl i = 0; i < vyre_program_get(m->segments[segment])->decl_count; i++) {
+        if (m->decls[segment][i].kind == VYRE_DECL_TRAP) {
+            return vyre_trap_words(m->segments[segment], i, d->grid);
+        }
+    }
+    return 0;
+}
+
 /* The largest buffer that the program can't do without: one of its own, a word of each lane, or
- * what lanes share. */
+ * what lanes share, or in which they record traps. */
 static uint64_t least_buffer(const differ *d, const vyre_program *program) {
     const vyre_program_view *p = vyre_program_get(program);
     const uint64_t groups = (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
@@ -461,12 +471,18 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
         most = bytes > most ? bytes : most;
     }
     for (int how = 0; how < 4; how++) {
-        const vyre_split_options options = {.keep_barriers = how % 2 == 1, .any_grid = how >= 2};
+        const vyre_split_options options = {.keep_barriers = how % 2 == 1,
+                                            .any_grid = how >= 2,
+                                            .can = vyre_device_describe(d->device)->can};
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
             const vyre_module_view *m = vyre_module_get(module);
             const uint64_t bytes = 4 * (m->made_words + m->group_value_words * groups);
             most = bytes > most ? bytes : most;
+            for (uint32_t i = 0; i < m->segment_count; i++) {
+                const uint64_t words = trap_words(d, m, i);
+                most = 4 * words > most ? 4 * words : most;
+            }
         }
         vyre_module_release(module);
     }

@@ -142,6 +142,7 @@ static void bind(const run *r, uint32_t number) {
         case VYRE_DECL_TICK:
         case VYRE_DECL_EXPECT: /* of modules for launching ahead */
         case VYRE_DECL_LOCAL:
+        case VYRE_DECL_TRAP: /* it tells of traps itself */
         case VYRE_DECL_KINDS: break;
         }
     }

@@ -501,9 +501,6 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     weak_info.has_float_atomics = false;
     check_refused(p, NULL, VYRE_UNSUPPORTED, "atomics on floats");
     weak_info = strong();
-    weak_info.has_subgroups = false;
-    check_refused(p, NULL, VYRE_UNSUPPORTED, "SUBGROUP");
-    weak_info = strong();
     weak_info.has_f64 = false;
     check_refused(p, NULL, VYRE_UNSUPPORTED, "f64");
     weak_info = strong();

@@ -1,0 +1,766 @@
+/* Convergence: every lane of a group comes to every barrier, also those that have ended.
+ *
+ * Two things need it. On some devices a barrier that an ended lane does not reach is undefined. And
+ * subgroup operations that go through workgroup memory need barriers where only some subgroups may
+ * have come. So where not all lanes of the group may be, lanes go on with a flag that says whether
+ * they are really there:
+ *
+ *     exit;                      ->  _ended = true; _on = false; (and out of the run)
+ *     a; b;                      ->  while (_on) { a; b; break; }      (`if` where nothing jumps)
+ *     barrier;                   ->  barrier;
+ *     if (c) { barrier; }        ->  let t = _on && c; any = vote(t);
+ *                                    if (any) { rest = _on && !t; _on = t; barrier; _on |= rest; }
+ *     while (c) { barrier; }     ->  let in = _on;
+ *                                    while (true) { in = in && !_ended && c; any = vote(in);
+ *                                        if (!any) { break; } _on = in; barrier; }
+ *                                    _on = before && !_ended;
+ *     continue; break;           ->  _on = false;   in = false; _on = false;
+ *
+ * A vote goes through a word of workgroup memory and two barriers:
+ *
+ *     _round += 1; if (x) { _vote[0] = _round; } barrier; any = _vote[0] == _round; barrier;
+ *
+ * so that its result is seen to be uniform. Conditions and bounds that are made of constants,
+ * params, lengths and uniform ids are the same for lanes that are not there, and need none. Up to
+ * the first exit that may matter everything stays as it is.
+ *
+ * Right because a lane that is on does what it did, in the same order; a lane that is off changes
+ * nothing but its flags (expressions are total); and all lanes of a group take the same way through
+ * constructs that hold barriers, since votes have one result. A variable that is bound in a guarded
+ * run and used behind it is declared before the run. Cost: two barriers for each vote, where lanes
+ * may have ended. Not done: grid barriers, for which a vote of the grid would be needed. */
+#include <string.h>
+
+#include "analysis/effects.h"
+#include "analysis/shape.h"
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "ir/builder.h"
+#include "ir/waits.h"
+#include "lower/capabilities.h"
+#include "lower/passes.h"
+#include "lower/subgroup.h"
+
+/* Per statement. */
+enum {
+    HOLDS_SYNC = 1, /* it is one, or a construct around one */
+    ENDS_EARLY = 2, /* it ends a lane, and others may come to a barrier later; or holds such */
+    APART = 4,      /* a subgroup operation to which only part of the group comes; or holds such */
+    JUMPS = 8,      /* a jump out of a construct that holds barriers; or holds such */
+    COUNTS_LANES = 16 /* it goes wrong if a lane of the group has ended; or holds such */
+};
+
+/* A construct that holds barriers and is open. */
+typedef struct frame {
+    vyre_stmt opener;
+    bool predicated; /* else it is copied */
+    bool before;     /* lanes may have been off at its opener */
+    bool counts;     /* a counted loop that all lanes run together */
+    vyre_var in, was, other, rest, next;
+    vyre_expr to, step;
+} frame;
+
+typedef struct plan {
+    const vyre_program *program;
+    const vyre_program_view *p;
+    const vyre_allocator *a;
+    const vyre_capabilities *can;
+    bool lowers_subgroups, votes, ends;
+    uint8_t *marks;      /* per statement */
+    vyre_stmt *last_use; /* per variable: the last statement that names it */
+    uint8_t *names;      /* per variable: how it is; see below */
+    VYRE_VEC(frame) open;
+    vyre_subgroup_memory memory;
+    vyre_decl vote;
+    vyre_var on, ended, round;
+    bool maybe_off;    /* at the present statement some lane may be off */
+    vyre_stmt run_end; /* of the run that is being copied; 0: none */
+    bool run_guarded, run_jumps;
+    bool failed;
+} plan;
+
+enum {
+    ASSIGNED = 1,
+    UNIFORM = 2, /* bound to what all lanes of the group have in common, those that are on */
+    PLAIN = 4,   /* and those that are off */
+    SHARES_NAME = 8
+};
+
+static bool is_end(uint8_t op) {
+    return op == VYRE_STMT_EXIT || op == VYRE_STMT_TRAP;
+}
+
+static bool is_jump(uint8_t op) {
+    return op == VYRE_STMT_BREAK || op == VYRE_STMT_CONTINUE;
+}
+
+static bool is_loop(uint8_t op) {
+    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
+}
+
+/* The survey */
+
+static bool is_sync(const plan *all, uint8_t op) {
+    return vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, op) ||
+           (op == VYRE_STMT_SUBGROUP && all->lowers_subgroups);
+}
+
+/* Gives the marks of each statement to the constructs around it; they nest at most so deep. */
+static void mark_around(plan *all) {
+    const vyre_program_view *p = all->p;
+    for (vyre_stmt s = p->stmt_count; s-- > p->entry;) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        if (n->op != VYRE_STMT_END) {
+            continue;
+        }
+        for (vyre_stmt k = n->match + 1; k < s; k++) {
+            all->marks[n->match] |= all->marks[k];
+        }
+    }
+}
+
+static void mark_syncs(plan *all, const vyre_shapes *shapes) {
+    const vyre_program_view *p = all->p;
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        uint8_t op = p->stmts[s].op;
+        if (!is_sync(all, op)) {
+            continue;
+        }
+        all->marks[s] |= HOLDS_SYNC;
+        if (op == VYRE_STMT_SUBGROUP || !all->can->lanes_may_end) {
+            all->marks[s] |= COUNTS_LANES;
+        }
+        vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
+        if (op == VYRE_STMT_SUBGROUP &&
+            VYRE_MUTANT(converge_subgroups_meet, !vyre_shape_uniform(control, VYRE_SHAPE_GROUP),
+                        false)) {
+            all->marks[s] |= APART;
+        }
+    }
+    mark_around(all);
+}
+
+/* Up to which statement all lanes of the group are there or none: the first to which only some may
+ * come and which ends them, or meets there; or the outermost loop around it. */
+static vyre_stmt together_until(const plan *all, const vyre_shapes *shapes) {
+    const vyre_program_view *p = all->p;
+    vyre_stmt outermost = VYRE_NONE;
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
+        if (outermost != VYRE_NONE && s > p->stmts[outermost].match) {
+            outermost = VYRE_NONE;
+        }
+        if (is_loop(n->op) && outermost == VYRE_NONE) {
+            outermost = s;
+        }
+        bool opens = vyre_stmt_info_of((vyre_stmt_op)n->op)->scope == VYRE_SCOPE_OPEN;
+        if ((is_end(n->op) && !vyre_shape_uniform(control, VYRE_SHAPE_GROUP)) ||
+            (all->marks[s] & APART && !opens)) {
+            return outermost == VYRE_NONE ? s : outermost;
+        }
+    }
+    return p->stmt_count;
+}
+
+/* An end is early if something that counts lanes stands behind it, or in a loop around it, and not
+ * the whole group ends there. */
+static void mark_ways_out(plan *all, const vyre_shapes *shapes) {
+    const vyre_program_view *p = all->p;
+    vyre_stmt until = p->entry, together = together_until(all, shapes);
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        bool opens = vyre_stmt_info_of((vyre_stmt_op)p->stmts[s].op)->scope == VYRE_SCOPE_OPEN;
+        until = all->marks[s] & COUNTS_LANES && !opens ? s : until;
+    }
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        /* Votes come at the head of a loop, and before an `else`. */
+        bool arms = n->op == VYRE_STMT_IF && p->stmts[n->match].op == VYRE_STMT_ELSE;
+        if ((is_loop(n->op) || arms) && all->marks[s] & COUNTS_LANES && n->match > until) {
+            until = n->match;
+        }
+        bool early = VYRE_MUTANT(converge_ends_together, s >= together, false) && s < until;
+        all->marks[s] |= is_end(n->op) && early ? ENDS_EARLY : 0;
+        all->marks[s] |= is_jump(n->op) && all->marks[n->match] & HOLDS_SYNC ? JUMPS : 0;
+    }
+    mark_around(all);
+}
+
+static void note_vars(plan *all, const vyre_shapes *shapes, vyre_shape *room) {
+    const vyre_program_view *p = all->p;
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        if (n->op == VYRE_STMT_LET) {
+            vyre_shapes_exprs(shapes, s - p->entry, room);
+            bool same = vyre_shape_uniform(room[n->arg[0] - n->first_expr], VYRE_SHAPE_GROUP);
+            all->names[n->var] |= same ? UNIFORM : 0;
+        }
+        for (vyre_expr e = n->first_expr; e < n->end_expr; e++) {
+            if (p->exprs[e].op == VYRE_EXPR_VAR) {
+                all->last_use[p->exprs[e].ref] = s;
+            }
+        }
+        if (n->op == VYRE_STMT_ASSIGN) {
+            all->last_use[n->var] = s;
+            all->names[n->var] |= ASSIGNED;
+        }
+    }
+}
+
+static uint32_t most_exprs(const vyre_program_view *p) {
+    uint32_t most = 1;
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        uint32_t count = p->stmts[s].end_expr - p->stmts[s].first_expr;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static vyre_status survey(plan *all) {
+    vyre_effect_map *effects = NULL;
+    vyre_shapes *shapes = NULL;
+    vyre_calls calls;
+    vyre_status status = vyre_calls_init(&calls, all->program, all->a);
+    if (status == VYRE_OK) {
+        status = vyre_effects_create(all->program, &calls, all->a, &effects);
+        vyre_calls_finish(&calls, all->a);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_shapes_create(all->program, effects, all->a, &shapes);
+    }
+    if (status == VYRE_OK) {
+        uint32_t count = most_exprs(all->p);
+        vyre_shape *room = vyre_alloc(all->a, count, sizeof *room);
+        status = room ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+        if (room) {
+            mark_syncs(all, shapes);
+            mark_ways_out(all, shapes);
+            note_vars(all, shapes, room);
+        }
+        vyre_free(all->a, room, count, sizeof *room);
+    }
+    vyre_shapes_destroy(shapes);
+    vyre_effects_destroy(effects);
+    return status;
+}
+
+/* Whether lanes that are off compute the same: nothing in it that differs in the group, or that
+ * they may not have computed. */
+static bool is_plain(const plan *all, vyre_expr root) {
+    const vyre_program_view *p = all->p;
+    for (vyre_expr e = root == VYRE_NONE ? 0 : vyre_expr_first(p, root);
+         root != VYRE_NONE && e <= root; e++) {
+        const vyre_expr_node *n = &p->exprs[e];
+        bool own = n->op == VYRE_EXPR_BUILTIN &&
+                   (n->sub == VYRE_BUILTIN_GLOBAL_ID || n->sub == VYRE_BUILTIN_LOCAL_ID ||
+                    n->sub == VYRE_BUILTIN_SUBGROUP_LOCAL_ID);
+        if (own || n->op == VYRE_EXPR_LOAD ||
+            (n->op == VYRE_EXPR_VAR && !(all->names[n->ref] & PLAIN))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Small expressions and statements of the result */
+
+static vyre_builder *to(const vyre_each *each) {
+    return each->rw.to;
+}
+
+static vyre_expr var(vyre_each *each, vyre_var v) {
+    return vyre_build_var(to(each), v);
+}
+
+static vyre_expr negate(vyre_each *each, vyre_expr x) {
+    return vyre_build_op(to(each), VYRE_EXPR_NOT, x, VYRE_NONE, VYRE_NONE);
+}
+
+static vyre_expr both(vyre_each *each, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(to(each), VYRE_EXPR_AND, x, y, VYRE_NONE);
+}
+
+static vyre_var let(vyre_each *each, const char *name, vyre_expr value) {
+    return vyre_build_let(to(each), vyre_each_name(each, name), value);
+}
+
+static void set(vyre_each *each, vyre_var v, bool value) {
+    vyre_build_assign(to(each), v, vyre_build_bool(to(each), value));
+}
+
+/* x, of lanes that have not ended. */
+static vyre_expr living(vyre_each *each, vyre_expr x) {
+    const plan *all = each->user;
+    return all->ends ? both(each, x, negate(each, var(each, all->ended))) : x;
+}
+
+static void break_unless(vyre_each *each, vyre_expr condition) {
+    vyre_build_if(to(each), negate(each, condition));
+    vyre_build_break(to(each));
+    vyre_build_end(to(each));
+}
+
+/* Whether some lane of the group says so. */
+static vyre_expr vote(vyre_each *each, vyre_var says) {
+    plan *all = each->user;
+    vyre_builder *b = to(each);
+    vyre_expr round = var(each, all->round), zero = vyre_build_u32(b, 0);
+    vyre_build_assign(b, all->round,
+                      vyre_build_op(b, VYRE_EXPR_ADD, round, vyre_build_u32(b, 1), VYRE_NONE));
+    vyre_build_if(b, var(each, says));
+    vyre_build_store(b, all->vote, zero, round);
+    vyre_build_end(b);
+    vyre_build_barrier(b, VYRE_SEQ_CST);
+    vyre_expr any =
+        vyre_build_op(b, VYRE_EXPR_EQ, vyre_build_load(b, all->vote, zero), round, VYRE_NONE);
+    vyre_expr bound = var(each, let(each, "_any", any));
+    VYRE_MUTANT(converge_vote_open, vyre_build_barrier(b, VYRE_SEQ_CST), (void)0);
+    return bound;
+}
+
+/* Constructs that hold barriers */
+
+static void open_if(vyre_each *each, frame *f) {
+    plan *all = each->user;
+    vyre_builder *b = to(each);
+    const vyre_stmt_node *n = &all->p->stmts[f->opener];
+    bool has_else = all->p->stmts[n->match].op == VYRE_STMT_ELSE;
+    vyre_expr condition = vyre_rewrite_expr(&each->rw, n->arg[0]);
+    vyre_var taken = let(each, "_taken", both(each, var(each, all->on), condition));
+    if (has_else) {
+        f->other =
+            let(each, "_other", both(each, var(each, all->on), negate(each, var(each, taken))));
+    }
+    vyre_build_if(b, vote(each, taken));
+    f->rest = let(each, "_rest", both(each, var(each, all->on), negate(each, var(each, taken))));
+    vyre_build_assign(b, all->on, var(each, taken));
+}
+
+/* Lanes of the other arm are there again. */
+static void close_arm(vyre_each *each, const frame *f) {
+    plan *all = each->user;
+    vyre_expr back =
+        vyre_build_op(to(each), VYRE_EXPR_OR, var(each, all->on), var(each, f->rest), VYRE_NONE);
+    vyre_build_assign(to(each), all->on, back);
+    vyre_build_end(to(each));
+}
+
+static void open_else(vyre_each *each, frame *f) {
+    plan *all = each->user;
+    close_arm(each, f);
+    vyre_build_if(to(each), vote(each, f->other));
+    f->rest = let(each, "_rest", both(each, var(each, all->on), negate(each, var(each, f->other))));
+    vyre_build_assign(to(each), all->on, var(each, f->other));
+}
+
+static void open_while(vyre_each *each, frame *f) {
+    plan *all = each->user;
+    vyre_builder *b = to(each);
+    const vyre_stmt_node *n = &all->p->stmts[f->opener];
+    f->was = let(each, "_was", var(each, all->on));
+    f->in = let(each, "_in", var(each, all->on));
+    vyre_build_while(b, vyre_build_bool(b, true));
+    vyre_expr condition = vyre_rewrite_expr(&each->rw, n->arg[0]);
+    vyre_build_assign(b, f->in, both(each, living(each, var(each, f->in)), condition));
+    break_unless(each, vote(each, f->in));
+    vyre_build_assign(b, all->on, var(each, f->in));
+}
+
+/* A loop whose bounds all lanes know runs as it is; lanes that are off run along. */
+static void open_counted(vyre_each *each, frame *f) {
+    plan *all = each->user;
+    f->was = let(each, "_was", var(each, all->on));
+    vyre_rewrite_stmt(&each->rw, f->opener);
+    all->names[all->p->stmts[f->opener].var] |= PLAIN;
+    vyre_build_assign(to(each), all->on, living(each, var(each, f->was)));
+}
+
+static void open_for(vyre_each *each, frame *f) {
+    plan *all = each->user;
+    vyre_builder *b = to(each);
+    const vyre_stmt_node *n = &all->p->stmts[f->opener];
+    vyre_expr from = vyre_rewrite_expr(&each->rw, n->arg[0]);
+    vyre_expr until = vyre_rewrite_expr(&each->rw, n->arg[1]);
+    vyre_expr step = vyre_rewrite_expr(&each->rw, n->arg[2]);
+    step = step == VYRE_NONE ? vyre_build_u32(b, 1) : step;
+    f->was = let(each, "_was", var(each, all->on));
+    f->to = var(each, let(each, "_until", until));
+    f->step = vyre_builder_is_leaf(b, step) ? step : var(each, let(each, "_step", step));
+    f->next = let(each, all->p->vars[n->var].name, from);
+    each->rw.vars[n->var] = f->next;
+    vyre_expr some = vyre_build_op(b, VYRE_EXPR_LT, var(each, f->next), f->to, VYRE_NONE);
+    vyre_expr moves = vyre_build_op(b, VYRE_EXPR_NE, f->step, vyre_build_u32(b, 0), VYRE_NONE);
+    f->in = let(each, "_in", both(each, var(each, all->on), both(each, some, moves)));
+    vyre_build_while(b, vyre_build_bool(b, true));
+    break_unless(each, vote(each, f->in));
+    vyre_build_assign(b, all->on, var(each, f->in));
+}
+
+/* i + step < to, without the sum. */
+static void next_trip(vyre_each *each, const frame *f) {
+    vyre_builder *b = to(each);
+    vyre_expr left = vyre_build_op(b, VYRE_EXPR_SUB, f->to, var(each, f->next), VYRE_NONE);
+    vyre_expr more = vyre_build_op(b, VYRE_EXPR_LT, f->step, left, VYRE_NONE);
+    vyre_build_assign(b, f->in, both(each, living(each, var(each, f->in)), more));
+    vyre_build_assign(b, f->next,
+                      vyre_build_op(b, VYRE_EXPR_ADD, var(each, f->next), f->step, VYRE_NONE));
+}
+
+/* Whether a `break` leaves this loop. */
+static bool has_break(const plan *all, vyre_stmt loop) {
+    for (vyre_stmt s = loop; s < all->p->stmts[loop].match; s++) {
+        if (all->p->stmts[s].op == VYRE_STMT_BREAK && all->p->stmts[s].match == loop) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void open_construct(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    const vyre_stmt_node *n = &all->p->stmts[s];
+    bool plain = is_plain(all, n->arg[0]) && is_plain(all, n->arg[1]) && is_plain(all, n->arg[2]);
+    frame f = {.opener = s,
+               .before = all->maybe_off,
+               .predicated = all->maybe_off || (all->marks[s] & (ENDS_EARLY | APART)) != 0};
+    bool nests = n->op == VYRE_STMT_BLOCK || n->op == VYRE_STMT_REGION;
+    f.predicated = f.predicated && !nests && !(n->op == VYRE_STMT_IF && plain);
+    f.counts = f.predicated && n->op == VYRE_STMT_FOR && plain && !has_break(all, s);
+    vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
+    if (!f.predicated) {
+        vyre_rewrite_stmt(&each->rw, s);
+    } else if (n->op == VYRE_STMT_IF) {
+        open_if(each, &f);
+    } else if (n->op == VYRE_STMT_WHILE) {
+        open_while(each, &f);
+    } else if (f.counts) {
+        open_counted(each, &f);
+    } else {
+        open_for(each, &f);
+    }
+    all->maybe_off |= f.predicated;
+    if (!vyre_vec_push(all->a, &all->open, f)) {
+        vyre_builder_fail_memory(to(each));
+        all->failed = true;
+    }
+}
+
+static void close_construct(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    frame f = all->open.data[--all->open.count];
+    uint8_t op = all->p->stmts[f.opener].op;
+    vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
+    if (!f.predicated) {
+        vyre_rewrite_stmt(&each->rw, s);
+    } else if (op == VYRE_STMT_IF) {
+        close_arm(each, &f);
+    } else {
+        if (op == VYRE_STMT_FOR && !f.counts) {
+            next_trip(each, &f);
+        }
+        vyre_build_end(to(each));
+        vyre_build_assign(to(each), all->on, living(each, var(each, f.was)));
+    }
+    all->maybe_off = f.before || all->marks[f.opener] & ENDS_EARLY;
+}
+
+/* Runs: statements of one list that hold no barrier */
+
+/* The first statement behind s and all that it holds. */
+static vyre_stmt behind(const vyre_program_view *p, vyre_stmt s) {
+    const vyre_stmt_node *n = &p->stmts[s];
+    if (vyre_stmt_info_of((vyre_stmt_op)n->op)->scope != VYRE_SCOPE_OPEN) {
+        return s + 1;
+    }
+    vyre_stmt end = n->match;
+    return (p->stmts[end].op == VYRE_STMT_ELSE ? p->stmts[end].match : end) + 1;
+}
+
+/* Whether the loop around the present statement is one whose trips lanes may leave by flag. */
+static frame *predicated_loop(plan *all) {
+    for (uint32_t i = all->open.count; i-- > 0;) {
+        if (is_loop(all->p->stmts[all->open.data[i].opener].op)) {
+            return all->open.data[i].predicated ? &all->open.data[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool leaves_run(plan *all, vyre_stmt s) {
+    return all->marks[s] & ENDS_EARLY || (all->marks[s] & JUMPS && predicated_loop(all));
+}
+
+/* A name that is bound in a guarded run and used behind it, or by others that are. */
+static bool outlives(const plan *all, const vyre_stmt_node *n) {
+    bool binds = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ATOMIC;
+    return binds && n->var != VYRE_NONE &&
+           (all->last_use[n->var] >= all->run_end || all->names[n->var] & PLAIN);
+}
+
+static const char *name_of(vyre_each *each, vyre_var v) {
+    plan *all = each->user;
+    const char *name = all->p->vars[v].name;
+    return all->names[v] & SHARES_NAME ? vyre_each_name(each, name) : name;
+}
+
+/* Declares them before the run. A value that all lanes know is given at once. */
+static void declare_outliving(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    for (; s < all->run_end; s = behind(all->p, s)) {
+        const vyre_stmt_node *n = &all->p->stmts[s];
+        if (outlives(all, n) && !(all->names[n->var] & PLAIN)) {
+            vyre_expr zero = vyre_build_literal(to(each), (vyre_type)all->p->vars[n->var].type, 0);
+            each->rw.vars[n->var] = vyre_build_let(to(each), name_of(each, n->var), zero);
+        } else if (outlives(all, n)) {
+            vyre_expr value = vyre_rewrite_expr(&each->rw, n->arg[0]);
+            each->rw.vars[n->var] = vyre_build_let(to(each), name_of(each, n->var), value);
+        }
+    }
+}
+
+static void begin_run(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    vyre_stmt end = s;
+    bool guarded = all->maybe_off || leaves_run(all, s), jumps = false;
+    while (end < all->p->stmt_count && !(all->marks[end] & HOLDS_SYNC) &&
+           all->p->stmts[end].op != VYRE_STMT_END && all->p->stmts[end].op != VYRE_STMT_ELSE &&
+           (guarded || !leaves_run(all, end))) {
+        jumps |= leaves_run(all, end);
+        end = behind(all->p, end);
+    }
+    all->run_end = end;
+    all->run_guarded = guarded;
+    all->run_jumps = jumps;
+    for (vyre_stmt k = s; k < end;
+         k = behind(all->p, k)) { /* see what they are before it is used */
+        const vyre_stmt_node *n = &all->p->stmts[k];
+        bool known = n->op == VYRE_STMT_LET && !(all->names[n->var] & ASSIGNED) &&
+                     ((all->names[n->var] & UNIFORM && !guarded) || is_plain(all, n->arg[0]));
+        if (known) {
+            all->names[n->var] |= PLAIN;
+        }
+    }
+    if (guarded) {
+        vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
+        declare_outliving(each, s);
+        (jumps ? vyre_build_while : vyre_build_if)(to(each), var(each, all->on));
+    }
+}
+
+static void end_run(vyre_each *each) {
+    plan *all = each->user;
+    uint8_t last = all->p->stmts[all->run_end - 1].op;
+    if (all->run_guarded) {
+        if (all->run_jumps && !is_end(last) && !is_jump(last)) {
+            vyre_build_break(to(each));
+        }
+        vyre_build_end(to(each));
+    }
+    all->maybe_off |= all->run_jumps;
+    all->run_end = 0;
+}
+
+/* The lane is off from here on, and leaves the run. */
+static void leave_run(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    uint8_t op = all->p->stmts[s].op;
+    frame *loop = predicated_loop(all);
+    if (is_end(op)) {
+        set(each, all->ended, true);
+    } else if (op == VYRE_STMT_BREAK && loop && !loop->counts) {
+        set(each, loop->in, false);
+    }
+    set(each, all->on, false);
+    vyre_build_break(to(each));
+}
+
+static const char *fresh_name(vyre_rewriter *rw, vyre_var v, void *user) {
+    return vyre_each_name(user, rw->p->vars[v].name);
+}
+
+static void copy_in_run(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    const vyre_stmt_node *n = &all->p->stmts[s];
+    vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
+    if ((is_end(n->op) || is_jump(n->op)) && leaves_run(all, s)) {
+        leave_run(each, s);
+    } else if (all->run_guarded && outlives(all, n)) {
+        vyre_var declared = each->rw.vars[n->var];
+        if (n->op != VYRE_STMT_LET) {
+            each->rw.rename = fresh_name;
+            vyre_rewrite_stmt(&each->rw, s);
+            each->rw.rename = NULL;
+            vyre_build_assign(to(each), declared, var(each, each->rw.vars[n->var]));
+            each->rw.vars[n->var] = declared;
+        } else if (!(all->names[n->var] & PLAIN)) {
+            vyre_build_assign(to(each), declared, vyre_rewrite_expr(&each->rw, n->arg[0]));
+        }
+    } else {
+        vyre_rewrite_stmt(&each->rw, s);
+        if (n->op == VYRE_STMT_END && is_loop(all->p->stmts[n->match].op) &&
+            all->marks[n->match] & ENDS_EARLY) {
+            break_unless(each, var(each, all->on));
+        }
+    }
+}
+
+/* Driving */
+
+static bool replace(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    const vyre_stmt_node *n = &all->p->stmts[s];
+    if (all->failed) {
+        return true;
+    }
+    if (all->run_end == 0 && n->op == VYRE_STMT_END) {
+        close_construct(each, s);
+    } else if (all->run_end == 0 && n->op == VYRE_STMT_ELSE) {
+        frame *f = &all->open.data[all->open.count - 1];
+        if (f->predicated) {
+            open_else(each, f);
+        } else {
+            vyre_rewrite_stmt(&each->rw, s);
+        }
+    } else if (all->run_end == 0 && all->marks[s] & HOLDS_SYNC) {
+        if (vyre_stmt_info_of((vyre_stmt_op)n->op)->scope == VYRE_SCOPE_OPEN) {
+            open_construct(each, s);
+        } else if (n->op == VYRE_STMT_SUBGROUP && all->lowers_subgroups) {
+            vyre_subgroup_replace(each, &all->memory, s,
+                                  all->maybe_off ? var(each, all->on) : VYRE_NONE);
+        } else {
+            vyre_rewrite_stmt(&each->rw, s);
+        }
+    } else {
+        if (all->run_end == 0) {
+            begin_run(each, s);
+        }
+        copy_in_run(each, s);
+        if (s + 1 == all->run_end) {
+            end_run(each);
+        }
+    }
+    return true;
+}
+
+static vyre_expr replace_expr(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands,
+                              void *user) {
+    vyre_each *each = user;
+    const plan *all = each->user;
+    (void)rw;
+    (void)operands;
+    return vyre_subgroup_id(each, &all->memory, expr);
+}
+
+static void begin(vyre_each *each) {
+    plan *all = each->user;
+    vyre_builder *b = to(each);
+    each->rw.user = each;
+    if (all->lowers_subgroups) {
+        vyre_subgroup_begin(each, all->votes, &all->memory);
+        each->rw.replace = replace_expr;
+    }
+    if (all->votes) {
+        all->vote = vyre_build_memory(b, VYRE_WORKGROUP, vyre_each_name(each, "_vote"), VYRE_U32,
+                                      vyre_build_size(b, 1));
+        all->on = let(each, "_on", vyre_build_bool(b, true));
+        all->round = let(each, "_round", vyre_build_u32(b, 0));
+    }
+    if (all->ends) {
+        all->ended = let(each, "_ended", vyre_build_bool(b, false));
+    }
+}
+
+/* Names that several variables have: one of them may be declared where another is visible. */
+static bool note_shared_names(plan *all) {
+    vyre_intern names;
+    vyre_intern_init(&names, all->a);
+    uint32_t count = all->p->var_count;
+    vyre_var *first = vyre_alloc(all->a, count, sizeof *first);
+    bool ok = first != NULL;
+    for (vyre_var v = 0; v < count && ok; v++) {
+        const char *name = all->p->vars[v].name;
+        uint32_t before = names.count;
+        uint32_t number = vyre_intern_add(&names, name, strlen(name));
+        ok = number != VYRE_INTERN_NONE;
+        if (ok && names.count > before) {
+            first[number] = v;
+        } else if (ok) {
+            all->names[v] |= SHARES_NAME;
+            all->names[first[number]] |= SHARES_NAME;
+        }
+    }
+    vyre_free(all->a, first, count, sizeof *first);
+    vyre_intern_finish(&names);
+    return ok;
+}
+
+static vyre_status rewrite(plan *all, vyre_program **out_program, vyre_diag *diag) {
+    uint8_t sum = 0;
+    if (survey(all) != VYRE_OK || !note_shared_names(all)) {
+        return vyre_fail_memory(diag, "lowering");
+    }
+    for (vyre_stmt s = all->p->entry; s < all->p->stmt_count; s++) {
+        sum |= all->marks[s];
+    }
+    all->ends = sum & ENDS_EARLY;
+    all->votes = sum & (ENDS_EARLY | APART);
+    if (!all->votes && !all->lowers_subgroups) {
+        return VYRE_OK; /* nothing to do */
+    }
+    if (all->votes && !vyre_program_has_no_grid_sync(all->program)) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_place(all->program),
+                            "split it, or run it on another device; \"ref\" can do everything",
+                            "the device has a grid barrier that lanes must not end before, and "
+                            "lanes of program %s may",
+                            all->p->name);
+    }
+    return vyre_each_rewrite(all->program, begin, replace, all, all->a, out_program, diag);
+}
+
+bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can) {
+    const vyre_program_view *p = vyre_program_get(program);
+    for (vyre_stmt s = p->stats.uses_subgroups ? p->entry : p->stmt_count; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        if (n->op == VYRE_STMT_SUBGROUP &&
+            (!vyre_can_stmt(can, n->op) || !vyre_can_subgroup(can, n->sub))) {
+            return true;
+        }
+        for (vyre_expr e = n->first_expr; e < n->end_expr; e++) {
+            const vyre_expr_node *x = &p->exprs[e];
+            if (x->op == VYRE_EXPR_BUILTIN && !vyre_can_builtin(can, x->sub) &&
+                (x->sub == VYRE_BUILTIN_SUBGROUP_SIZE ||
+                 x->sub == VYRE_BUILTIN_SUBGROUP_LOCAL_ID)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+vyre_status vyre_lower_converge(vyre_program *program, const vyre_capabilities *can,
+                                const vyre_allocator *a, vyre_program **out_program,
+                                vyre_diag *diag) {
+    const vyre_program_view *p = vyre_program_get(program);
+    const uint64_t kinds = p->stats.stmt_kinds;
+    const uint64_t ends = UINT64_C(1) << VYRE_STMT_EXIT | UINT64_C(1) << VYRE_STMT_TRAP;
+    plan all = {.program = program, .p = p, .a = a, .can = can};
+    all.lowers_subgroups = vyre_lacks_subgroups(program, can);
+    bool may_matter = !can->lanes_may_end && kinds & ends && kinds >> VYRE_STMT_BARRIER & 1;
+    *out_program = NULL;
+    vyre_status status = VYRE_OK;
+    if (all.lowers_subgroups || may_matter) {
+        all.marks = vyre_alloc_zeroed(a, p->stmt_count, sizeof *all.marks);
+        all.last_use = vyre_alloc_zeroed(a, p->var_count, sizeof *all.last_use);
+        all.names = vyre_alloc_zeroed(a, p->var_count, sizeof *all.names);
+        status = all.marks && all.last_use && all.names ? rewrite(&all, out_program, diag)
+                                                        : vyre_fail_memory(diag, "lowering");
+        vyre_free(a, all.marks, p->stmt_count, sizeof *all.marks);
+        vyre_free(a, all.last_use, p->var_count, sizeof *all.last_use);
+        vyre_free(a, all.names, p->var_count, sizeof *all.names);
+        vyre_vec_free(a, &all.open);
+    }
+    if (status == VYRE_OK && !*out_program) {
+        *out_program = vyre_program_retain(program);
+    }
+    return status;
+}
