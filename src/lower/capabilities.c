@@ -108,17 +108,11 @@ static void drop_for_opencl(vyre_capabilities *can) {
     drop_traps(can);
     drop_ended_lanes(can);
     drop_zeroed_workgroup(can);
+    drop_bounds(can);
 }
 
 static void drop_to_core(vyre_capabilities *can) {
-    drop_bounds(can);
-    drop_calls(can);
-    drop_async(can);
-    drop_elementary(can);
-    drop_subgroups(can);
-    drop_traps(can);
-    drop_ended_lanes(can);
-    drop_zeroed_workgroup(can);
+    drop_for_opencl(can);
 }
 
 static void drop_nothing(vyre_capabilities *can) {

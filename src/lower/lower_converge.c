@@ -29,26 +29,12 @@
  * constructs that hold barriers, since votes have one result. A variable that is bound in a guarded
  * run and used behind it is declared before the run. Cost: two barriers for each vote, where lanes
  * may have ended. Not done: grid barriers, for which a vote of the grid would be needed. */
-#include <string.h>
-
-#include "analysis/effects.h"
-#include "analysis/shape.h"
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "ir/builder.h"
-#include "ir/waits.h"
-#include "lower/capabilities.h"
+#include "lower/converge.h"
 #include "lower/passes.h"
 #include "lower/subgroup.h"
-
-/* Per statement. */
-enum {
-    HOLDS_SYNC = 1, /* it is one, or a construct around one */
-    ENDS_EARLY = 2, /* it ends a lane, and others may come to a barrier later; or holds such */
-    APART = 4,      /* a subgroup operation to which only part of the group comes; or holds such */
-    JUMPS = 8,      /* a jump out of a construct that holds barriers; or holds such */
-    COUNTS_LANES = 16 /* it goes wrong if a lane of the group has ended; or holds such */
-};
 
 /* A construct that holds barriers and is open. */
 typedef struct frame {
@@ -61,14 +47,9 @@ typedef struct frame {
 } frame;
 
 typedef struct plan {
-    const vyre_program *program;
+    vyre_converge known;
     const vyre_program_view *p;
-    const vyre_allocator *a;
-    const vyre_capabilities *can;
-    bool lowers_subgroups, votes, ends;
-    uint8_t *marks;      /* per statement */
-    vyre_stmt *last_use; /* per variable: the last statement that names it */
-    uint8_t *names;      /* per variable: how it is; see below */
+    bool votes, ends;
     VYRE_VEC(frame) open;
     vyre_subgroup_memory memory;
     vyre_decl vote;
@@ -78,171 +59,6 @@ typedef struct plan {
     bool run_guarded, run_jumps;
     bool failed;
 } plan;
-
-enum {
-    ASSIGNED = 1,
-    UNIFORM = 2, /* bound to what all lanes of the group have in common, those that are on */
-    PLAIN = 4,   /* and those that are off */
-    SHARES_NAME = 8
-};
-
-static bool is_end(uint8_t op) {
-    return op == VYRE_STMT_EXIT || op == VYRE_STMT_TRAP;
-}
-
-static bool is_jump(uint8_t op) {
-    return op == VYRE_STMT_BREAK || op == VYRE_STMT_CONTINUE;
-}
-
-static bool is_loop(uint8_t op) {
-    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
-}
-
-/* The survey */
-
-static bool is_sync(const plan *all, uint8_t op) {
-    return vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, op) ||
-           (op == VYRE_STMT_SUBGROUP && all->lowers_subgroups);
-}
-
-/* Gives the marks of each statement to the constructs around it; they nest at most so deep. */
-static void mark_around(plan *all) {
-    const vyre_program_view *p = all->p;
-    for (vyre_stmt s = p->stmt_count; s-- > p->entry;) {
-        const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op != VYRE_STMT_END) {
-            continue;
-        }
-        for (vyre_stmt k = n->match + 1; k < s; k++) {
-            all->marks[n->match] |= all->marks[k];
-        }
-    }
-}
-
-static void mark_syncs(plan *all, const vyre_shapes *shapes) {
-    const vyre_program_view *p = all->p;
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        uint8_t op = p->stmts[s].op;
-        if (!is_sync(all, op)) {
-            continue;
-        }
-        all->marks[s] |= HOLDS_SYNC;
-        if (op == VYRE_STMT_SUBGROUP || !all->can->lanes_may_end) {
-            all->marks[s] |= COUNTS_LANES;
-        }
-        vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
-        if (op == VYRE_STMT_SUBGROUP &&
-            VYRE_MUTANT(converge_subgroups_meet, !vyre_shape_uniform(control, VYRE_SHAPE_GROUP),
-                        false)) {
-            all->marks[s] |= APART;
-        }
-    }
-    mark_around(all);
-}
-
-/* Up to which statement all lanes of the group are there or none: the first to which only some may
- * come and which ends them, or meets there; or the outermost loop around it. */
-static vyre_stmt together_until(const plan *all, const vyre_shapes *shapes) {
-    const vyre_program_view *p = all->p;
-    vyre_stmt outermost = VYRE_NONE;
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        const vyre_stmt_node *n = &p->stmts[s];
-        vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
-        if (outermost != VYRE_NONE && s > p->stmts[outermost].match) {
-            outermost = VYRE_NONE;
-        }
-        if (is_loop(n->op) && outermost == VYRE_NONE) {
-            outermost = s;
-        }
-        bool opens = vyre_stmt_info_of((vyre_stmt_op)n->op)->scope == VYRE_SCOPE_OPEN;
-        if ((is_end(n->op) && !vyre_shape_uniform(control, VYRE_SHAPE_GROUP)) ||
-            (all->marks[s] & APART && !opens)) {
-            return outermost == VYRE_NONE ? s : outermost;
-        }
-    }
-    return p->stmt_count;
-}
-
-/* An end is early if something that counts lanes stands behind it, or in a loop around it, and not
- * the whole group ends there. */
-static void mark_ways_out(plan *all, const vyre_shapes *shapes) {
-    const vyre_program_view *p = all->p;
-    vyre_stmt until = p->entry, together = together_until(all, shapes);
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        bool opens = vyre_stmt_info_of((vyre_stmt_op)p->stmts[s].op)->scope == VYRE_SCOPE_OPEN;
-        until = all->marks[s] & COUNTS_LANES && !opens ? s : until;
-    }
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        const vyre_stmt_node *n = &p->stmts[s];
-        /* Votes come at the head of a loop, and before an `else`. */
-        bool arms = n->op == VYRE_STMT_IF && p->stmts[n->match].op == VYRE_STMT_ELSE;
-        if ((is_loop(n->op) || arms) && all->marks[s] & COUNTS_LANES && n->match > until) {
-            until = n->match;
-        }
-        bool early = VYRE_MUTANT(converge_ends_together, s >= together, false) && s < until;
-        all->marks[s] |= is_end(n->op) && early ? ENDS_EARLY : 0;
-        all->marks[s] |= is_jump(n->op) && all->marks[n->match] & HOLDS_SYNC ? JUMPS : 0;
-    }
-    mark_around(all);
-}
-
-static void note_vars(plan *all, const vyre_shapes *shapes, vyre_shape *room) {
-    const vyre_program_view *p = all->p;
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op == VYRE_STMT_LET) {
-            vyre_shapes_exprs(shapes, s - p->entry, room);
-            bool same = vyre_shape_uniform(room[n->arg[0] - n->first_expr], VYRE_SHAPE_GROUP);
-            all->names[n->var] |= same ? UNIFORM : 0;
-        }
-        for (vyre_expr e = n->first_expr; e < n->end_expr; e++) {
-            if (p->exprs[e].op == VYRE_EXPR_VAR) {
-                all->last_use[p->exprs[e].ref] = s;
-            }
-        }
-        if (n->op == VYRE_STMT_ASSIGN) {
-            all->last_use[n->var] = s;
-            all->names[n->var] |= ASSIGNED;
-        }
-    }
-}
-
-static uint32_t most_exprs(const vyre_program_view *p) {
-    uint32_t most = 1;
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        uint32_t count = p->stmts[s].end_expr - p->stmts[s].first_expr;
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
-static vyre_status survey(plan *all) {
-    vyre_effect_map *effects = NULL;
-    vyre_shapes *shapes = NULL;
-    vyre_calls calls;
-    vyre_status status = vyre_calls_init(&calls, all->program, all->a);
-    if (status == VYRE_OK) {
-        status = vyre_effects_create(all->program, &calls, all->a, &effects);
-        vyre_calls_finish(&calls, all->a);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_shapes_create(all->program, effects, all->a, &shapes);
-    }
-    if (status == VYRE_OK) {
-        uint32_t count = most_exprs(all->p);
-        vyre_shape *room = vyre_alloc(all->a, count, sizeof *room);
-        status = room ? VYRE_OK : VYRE_OUT_OF_MEMORY;
-        if (room) {
-            mark_syncs(all, shapes);
-            mark_ways_out(all, shapes);
-            note_vars(all, shapes, room);
-        }
-        vyre_free(all->a, room, count, sizeof *room);
-    }
-    vyre_shapes_destroy(shapes);
-    vyre_effects_destroy(effects);
-    return status;
-}
 
 /* Whether lanes that are off compute the same: nothing in it that differs in the group, or that
  * they may not have computed. */
@@ -255,7 +71,7 @@ static bool is_plain(const plan *all, vyre_expr root) {
                    (n->sub == VYRE_BUILTIN_GLOBAL_ID || n->sub == VYRE_BUILTIN_LOCAL_ID ||
                     n->sub == VYRE_BUILTIN_SUBGROUP_LOCAL_ID);
         if (own || n->op == VYRE_EXPR_LOAD ||
-            (n->op == VYRE_EXPR_VAR && !(all->names[n->ref] & PLAIN))) {
+            (n->op == VYRE_EXPR_VAR && !(all->known.names[n->ref] & VYRE_NAME_PLAIN))) {
             return false;
         }
     }
@@ -371,7 +187,7 @@ static void open_counted(vyre_each *each, frame *f) {
     plan *all = each->user;
     f->was = let(each, "_was", var(each, all->on));
     vyre_rewrite_stmt(&each->rw, f->opener);
-    all->names[all->p->stmts[f->opener].var] |= PLAIN;
+    all->known.names[all->p->stmts[f->opener].var] |= VYRE_NAME_PLAIN;
     vyre_build_assign(to(each), all->on, living(each, var(each, f->was)));
 }
 
@@ -422,7 +238,8 @@ static void open_construct(vyre_each *each, vyre_stmt s) {
     bool plain = is_plain(all, n->arg[0]) && is_plain(all, n->arg[1]) && is_plain(all, n->arg[2]);
     frame f = {.opener = s,
                .before = all->maybe_off,
-               .predicated = all->maybe_off || (all->marks[s] & (ENDS_EARLY | APART)) != 0};
+               .predicated = all->maybe_off ||
+                             (all->known.marks[s] & (VYRE_MARK_ENDS | VYRE_MARK_APART)) != 0};
     bool nests = n->op == VYRE_STMT_BLOCK || n->op == VYRE_STMT_REGION;
     f.predicated = f.predicated && !nests && !(n->op == VYRE_STMT_IF && plain);
     f.counts = f.predicated && n->op == VYRE_STMT_FOR && plain && !has_break(all, s);
@@ -439,7 +256,7 @@ static void open_construct(vyre_each *each, vyre_stmt s) {
         open_for(each, &f);
     }
     all->maybe_off |= f.predicated;
-    if (!vyre_vec_push(all->a, &all->open, f)) {
+    if (!vyre_vec_push(all->known.a, &all->open, f)) {
         vyre_builder_fail_memory(to(each));
         all->failed = true;
     }
@@ -461,25 +278,21 @@ static void close_construct(vyre_each *each, vyre_stmt s) {
         vyre_build_end(to(each));
         vyre_build_assign(to(each), all->on, living(each, var(each, f.was)));
     }
-    all->maybe_off = f.before || all->marks[f.opener] & ENDS_EARLY;
+    all->maybe_off = f.before || all->known.marks[f.opener] & VYRE_MARK_ENDS;
 }
 
 /* Runs: statements of one list that hold no barrier */
 
 /* The first statement behind s and all that it holds. */
 static vyre_stmt behind(const vyre_program_view *p, vyre_stmt s) {
-    const vyre_stmt_node *n = &p->stmts[s];
-    if (vyre_stmt_info_of((vyre_stmt_op)n->op)->scope != VYRE_SCOPE_OPEN) {
-        return s + 1;
-    }
-    vyre_stmt end = n->match;
-    return (p->stmts[end].op == VYRE_STMT_ELSE ? p->stmts[end].match : end) + 1;
+    bool opens = vyre_stmt_info_of((vyre_stmt_op)p->stmts[s].op)->scope == VYRE_SCOPE_OPEN;
+    return (opens ? vyre_end_of(p, s) : s) + 1;
 }
 
 /* Whether the loop around the present statement is one whose trips lanes may leave by flag. */
 static frame *predicated_loop(plan *all) {
     for (uint32_t i = all->open.count; i-- > 0;) {
-        if (is_loop(all->p->stmts[all->open.data[i].opener].op)) {
+        if (vyre_loops(all->p->stmts[all->open.data[i].opener].op)) {
             return all->open.data[i].predicated ? &all->open.data[i] : NULL;
         }
     }
@@ -487,20 +300,22 @@ static frame *predicated_loop(plan *all) {
 }
 
 static bool leaves_run(plan *all, vyre_stmt s) {
-    return all->marks[s] & ENDS_EARLY || (all->marks[s] & JUMPS && predicated_loop(all));
+    return all->known.marks[s] & VYRE_MARK_ENDS ||
+           (all->known.marks[s] & VYRE_MARK_JUMPS && predicated_loop(all));
 }
 
 /* A name that is bound in a guarded run and used behind it, or by others that are. */
 static bool outlives(const plan *all, const vyre_stmt_node *n) {
     bool binds = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ATOMIC;
     return binds && n->var != VYRE_NONE &&
-           (all->last_use[n->var] >= all->run_end || all->names[n->var] & PLAIN);
+           (all->known.last_use[n->var] >= all->run_end ||
+            all->known.names[n->var] & VYRE_NAME_PLAIN);
 }
 
 static const char *name_of(vyre_each *each, vyre_var v) {
     plan *all = each->user;
     const char *name = all->p->vars[v].name;
-    return all->names[v] & SHARES_NAME ? vyre_each_name(each, name) : name;
+    return all->known.names[v] & VYRE_NAME_SHARED ? vyre_each_name(each, name) : name;
 }
 
 /* Declares them before the run. A value that all lanes know is given at once. */
@@ -508,7 +323,7 @@ static void declare_outliving(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
     for (; s < all->run_end; s = behind(all->p, s)) {
         const vyre_stmt_node *n = &all->p->stmts[s];
-        if (outlives(all, n) && !(all->names[n->var] & PLAIN)) {
+        if (outlives(all, n) && !(all->known.names[n->var] & VYRE_NAME_PLAIN)) {
             vyre_expr zero = vyre_build_literal(to(each), (vyre_type)all->p->vars[n->var].type, 0);
             each->rw.vars[n->var] = vyre_build_let(to(each), name_of(each, n->var), zero);
         } else if (outlives(all, n)) {
@@ -522,7 +337,7 @@ static void begin_run(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
     vyre_stmt end = s;
     bool guarded = all->maybe_off || leaves_run(all, s), jumps = false;
-    while (end < all->p->stmt_count && !(all->marks[end] & HOLDS_SYNC) &&
+    while (end < all->p->stmt_count && !(all->known.marks[end] & VYRE_MARK_SYNC) &&
            all->p->stmts[end].op != VYRE_STMT_END && all->p->stmts[end].op != VYRE_STMT_ELSE &&
            (guarded || !leaves_run(all, end))) {
         jumps |= leaves_run(all, end);
@@ -534,10 +349,11 @@ static void begin_run(vyre_each *each, vyre_stmt s) {
     for (vyre_stmt k = s; k < end;
          k = behind(all->p, k)) { /* see what they are before it is used */
         const vyre_stmt_node *n = &all->p->stmts[k];
-        bool known = n->op == VYRE_STMT_LET && !(all->names[n->var] & ASSIGNED) &&
-                     ((all->names[n->var] & UNIFORM && !guarded) || is_plain(all, n->arg[0]));
+        bool known = n->op == VYRE_STMT_LET && !(all->known.names[n->var] & VYRE_NAME_ASSIGNED) &&
+                     ((all->known.names[n->var] & VYRE_NAME_UNIFORM && !guarded) ||
+                      is_plain(all, n->arg[0]));
         if (known) {
-            all->names[n->var] |= PLAIN;
+            all->known.names[n->var] |= VYRE_NAME_PLAIN;
         }
     }
     if (guarded) {
@@ -551,7 +367,7 @@ static void end_run(vyre_each *each) {
     plan *all = each->user;
     uint8_t last = all->p->stmts[all->run_end - 1].op;
     if (all->run_guarded) {
-        if (all->run_jumps && !is_end(last) && !is_jump(last)) {
+        if (all->run_jumps && !vyre_ends_lane(last) && !vyre_jumps(last)) {
             vyre_build_break(to(each));
         }
         vyre_build_end(to(each));
@@ -565,7 +381,7 @@ static void leave_run(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
     uint8_t op = all->p->stmts[s].op;
     frame *loop = predicated_loop(all);
-    if (is_end(op)) {
+    if (vyre_ends_lane(op)) {
         set(each, all->ended, true);
     } else if (op == VYRE_STMT_BREAK && loop && !loop->counts) {
         set(each, loop->in, false);
@@ -582,7 +398,7 @@ static void copy_in_run(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
     const vyre_stmt_node *n = &all->p->stmts[s];
     vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
-    if ((is_end(n->op) || is_jump(n->op)) && leaves_run(all, s)) {
+    if ((vyre_ends_lane(n->op) || vyre_jumps(n->op)) && leaves_run(all, s)) {
         leave_run(each, s);
     } else if (all->run_guarded && outlives(all, n)) {
         vyre_var declared = each->rw.vars[n->var];
@@ -592,13 +408,13 @@ static void copy_in_run(vyre_each *each, vyre_stmt s) {
             each->rw.rename = NULL;
             vyre_build_assign(to(each), declared, var(each, each->rw.vars[n->var]));
             each->rw.vars[n->var] = declared;
-        } else if (!(all->names[n->var] & PLAIN)) {
+        } else if (!(all->known.names[n->var] & VYRE_NAME_PLAIN)) {
             vyre_build_assign(to(each), declared, vyre_rewrite_expr(&each->rw, n->arg[0]));
         }
     } else {
         vyre_rewrite_stmt(&each->rw, s);
-        if (n->op == VYRE_STMT_END && is_loop(all->p->stmts[n->match].op) &&
-            all->marks[n->match] & ENDS_EARLY) {
+        if (n->op == VYRE_STMT_END && vyre_loops(all->p->stmts[n->match].op) &&
+            all->known.marks[n->match] & VYRE_MARK_ENDS) {
             break_unless(each, var(each, all->on));
         }
     }
@@ -621,10 +437,10 @@ static bool replace(vyre_each *each, vyre_stmt s) {
         } else {
             vyre_rewrite_stmt(&each->rw, s);
         }
-    } else if (all->run_end == 0 && all->marks[s] & HOLDS_SYNC) {
+    } else if (all->run_end == 0 && all->known.marks[s] & VYRE_MARK_SYNC) {
         if (vyre_stmt_info_of((vyre_stmt_op)n->op)->scope == VYRE_SCOPE_OPEN) {
             open_construct(each, s);
-        } else if (n->op == VYRE_STMT_SUBGROUP && all->lowers_subgroups) {
+        } else if (n->op == VYRE_STMT_SUBGROUP && all->known.lowers_subgroups) {
             vyre_subgroup_replace(each, &all->memory, s,
                                   all->maybe_off ? var(each, all->on) : VYRE_NONE);
         } else {
@@ -655,7 +471,7 @@ static void begin(vyre_each *each) {
     plan *all = each->user;
     vyre_builder *b = to(each);
     each->rw.user = each;
-    if (all->lowers_subgroups) {
+    if (all->known.lowers_subgroups) {
         vyre_subgroup_begin(each, all->votes, &all->memory);
         each->rw.replace = replace_expr;
     }
@@ -670,71 +486,28 @@ static void begin(vyre_each *each) {
     }
 }
 
-/* Names that several variables have: one of them may be declared where another is visible. */
-static bool note_shared_names(plan *all) {
-    vyre_intern names;
-    vyre_intern_init(&names, all->a);
-    uint32_t count = all->p->var_count;
-    vyre_var *first = vyre_alloc(all->a, count, sizeof *first);
-    bool ok = first != NULL;
-    for (vyre_var v = 0; v < count && ok; v++) {
-        const char *name = all->p->vars[v].name;
-        uint32_t before = names.count;
-        uint32_t number = vyre_intern_add(&names, name, strlen(name));
-        ok = number != VYRE_INTERN_NONE;
-        if (ok && names.count > before) {
-            first[number] = v;
-        } else if (ok) {
-            all->names[v] |= SHARES_NAME;
-            all->names[first[number]] |= SHARES_NAME;
-        }
-    }
-    vyre_free(all->a, first, count, sizeof *first);
-    vyre_intern_finish(&names);
-    return ok;
-}
-
 static vyre_status rewrite(plan *all, vyre_program **out_program, vyre_diag *diag) {
     uint8_t sum = 0;
-    if (survey(all) != VYRE_OK || !note_shared_names(all)) {
+    if (vyre_converge_survey(&all->known) != VYRE_OK) {
         return vyre_fail_memory(diag, "lowering");
     }
     for (vyre_stmt s = all->p->entry; s < all->p->stmt_count; s++) {
-        sum |= all->marks[s];
+        sum |= all->known.marks[s];
     }
-    all->ends = sum & ENDS_EARLY;
-    all->votes = sum & (ENDS_EARLY | APART);
-    if (!all->votes && !all->lowers_subgroups) {
+    all->ends = sum & VYRE_MARK_ENDS;
+    all->votes = sum & (VYRE_MARK_ENDS | VYRE_MARK_APART);
+    if (!all->votes && !all->known.lowers_subgroups) {
         return VYRE_OK; /* nothing to do */
     }
-    if (all->votes && !vyre_program_has_no_grid_sync(all->program)) {
-        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_place(all->program),
+    if (all->votes && !vyre_program_has_no_grid_sync(all->known.program)) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_place(all->known.program),
                             "split it, or run it on another device; \"ref\" can do everything",
                             "the device has a grid barrier that lanes must not end before, and "
                             "lanes of program %s may",
                             all->p->name);
     }
-    return vyre_each_rewrite(all->program, begin, replace, all, all->a, out_program, diag);
-}
-
-bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can) {
-    const vyre_program_view *p = vyre_program_get(program);
-    for (vyre_stmt s = p->stats.uses_subgroups ? p->entry : p->stmt_count; s < p->stmt_count; s++) {
-        const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op == VYRE_STMT_SUBGROUP &&
-            (!vyre_can_stmt(can, n->op) || !vyre_can_subgroup(can, n->sub))) {
-            return true;
-        }
-        for (vyre_expr e = n->first_expr; e < n->end_expr; e++) {
-            const vyre_expr_node *x = &p->exprs[e];
-            if (x->op == VYRE_EXPR_BUILTIN && !vyre_can_builtin(can, x->sub) &&
-                (x->sub == VYRE_BUILTIN_SUBGROUP_SIZE ||
-                 x->sub == VYRE_BUILTIN_SUBGROUP_LOCAL_ID)) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return vyre_each_rewrite(all->known.program, begin, replace, all, all->known.a, out_program,
+                             diag);
 }
 
 vyre_status vyre_lower_converge(vyre_program *program, const vyre_capabilities *can,
@@ -743,20 +516,14 @@ vyre_status vyre_lower_converge(vyre_program *program, const vyre_capabilities *
     const vyre_program_view *p = vyre_program_get(program);
     const uint64_t kinds = p->stats.stmt_kinds;
     const uint64_t ends = UINT64_C(1) << VYRE_STMT_EXIT | UINT64_C(1) << VYRE_STMT_TRAP;
-    plan all = {.program = program, .p = p, .a = a, .can = can};
-    all.lowers_subgroups = vyre_lacks_subgroups(program, can);
+    plan all = {.known = {.program = program, .p = p, .a = a, .can = can}, .p = p};
+    all.known.lowers_subgroups = vyre_lacks_subgroups(program, can);
     bool may_matter = !can->lanes_may_end && kinds & ends && kinds >> VYRE_STMT_BARRIER & 1;
     *out_program = NULL;
     vyre_status status = VYRE_OK;
-    if (all.lowers_subgroups || may_matter) {
-        all.marks = vyre_alloc_zeroed(a, p->stmt_count, sizeof *all.marks);
-        all.last_use = vyre_alloc_zeroed(a, p->var_count, sizeof *all.last_use);
-        all.names = vyre_alloc_zeroed(a, p->var_count, sizeof *all.names);
-        status = all.marks && all.last_use && all.names ? rewrite(&all, out_program, diag)
-                                                        : vyre_fail_memory(diag, "lowering");
-        vyre_free(a, all.marks, p->stmt_count, sizeof *all.marks);
-        vyre_free(a, all.last_use, p->var_count, sizeof *all.last_use);
-        vyre_free(a, all.names, p->var_count, sizeof *all.names);
+    if (all.known.lowers_subgroups || may_matter) {
+        status = rewrite(&all, out_program, diag);
+        vyre_converge_finish(&all.known);
         vyre_vec_free(a, &all.open);
     }
     if (status == VYRE_OK && !*out_program) {

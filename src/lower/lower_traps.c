@@ -17,9 +17,9 @@
  * that hold it the address. So one kind of atomic, on words, is enough, and no lane waits for
  * another. Keys have 31 bits: lanes beyond 2^31 use the next set of words, which ranks behind.
  *
- * The program is its own table of sites: regions that begin with a store to the buffer. Cost: none
- * as long as nobody traps. Not done: programs that wait for their grid, since only the traps before
- * the next such barrier count. */
+ * The program is its own table of sites: the atomics on the buffer, each in a region with the tag
+ * as name. Cost: none as long as nobody traps. Not done: programs that wait for their grid, since
+ * only the traps before the next such barrier count. */
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "ir/builder.h"
@@ -155,15 +155,21 @@ vyre_decl vyre_traps_of(const vyre_program *lowered, uint32_t source_decls) {
     return VYRE_NONE;
 }
 
-/* The next region from `s` on that records in the buffer, or VYRE_NONE. */
+/* The next site from `s` on: the statement that records there, or VYRE_NONE. */
 static vyre_stmt next_site(const vyre_program_view *p, vyre_decl traps, vyre_stmt s) {
-    for (; s + 1 < p->stmt_count; s++) {
-        if (p->stmts[s].op == VYRE_STMT_REGION && p->stmts[s + 1].op == VYRE_STMT_STORE &&
-            p->stmts[s + 1].decl == traps) {
-            return s;
-        }
+    while (s < p->stmt_count && (p->stmts[s].op != VYRE_STMT_ATOMIC || p->stmts[s].decl != traps)) {
+        s++;
     }
-    return VYRE_NONE;
+    return s < p->stmt_count ? s : VYRE_NONE;
+}
+
+/* The innermost region around a site. */
+static vyre_stmt region_of(const vyre_program_view *p, vyre_stmt site) {
+    vyre_stmt s = site;
+    while (p->stmts[s].op != VYRE_STMT_REGION || p->stmts[s].match < site) {
+        s--;
+    }
+    return s;
 }
 
 static uint32_t count_sites(const vyre_program_view *p, vyre_decl traps) {
@@ -208,7 +214,7 @@ bool vyre_trap_find(const vyre_program *lowered, vyre_decl traps, const uint32_t
                 *out_record =
                     (vyre_trap_record){.lane = (set << SET_BITS) + ((1u << SET_BITS) - key),
                                        .address = address_of(at, key),
-                                       .tag = p->stmts[s].text,
+                                       .tag = p->stmts[region_of(p, s)].text,
                                        .place = vyre_program_stmt_place(lowered, s)};
             }
         }

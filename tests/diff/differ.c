@@ -473,7 +473,7 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
     for (int how = 0; how < 4; how++) {
         const vyre_split_options options = {.keep_barriers = how % 2 == 1,
                                             .any_grid = how >= 2,
-                                            .can = vyre_device_describe(d->device)->can};
+                                            .can = vyre_device_describe(d->open[0].device)->can};
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
             const vyre_module_view *m = vyre_module_get(module);
