@@ -129,6 +129,10 @@ TEST(subgroups_part) {
         "        y[global_id.x] += subgroup_shuffle(n, 3); } }\n"
         "    t[local_id.x] = n; barrier; y[global_id.x] += t[local_id.x ^ 1]; barrier; } }",
         "subgroups");
+    same_on_the_machine("program p workgroup(80) elements(160) { in x : u32[256];\n"
+                        "  out y : u32[160]; if (local_id.x / 32 == x[group_id.x] % 3) {\n"
+                        "    y[global_id.x] = subgroup_xor(x[global_id.x]); } }",
+                        "subgroups");
     /* A result that all of a small group have decides whether they meet. */
     same_on_the_machine(
         "program p workgroup(16) elements(32) { in x : u32[256]; out y : u32[32];\n"

@@ -55,6 +55,14 @@ TEST(every_pair_of_types) {
     }
 }
 
+TEST(offsets_do_not_wrap) {
+    lowering_same("program p workgroup(1) elements(1) { in b : u8[]; in n : u32[256];\n"
+                  "  out u : u8[40]; out v : u32[10];\n"
+                  "  async_load(b, u, 4294967290 + n[0] * 0, 40, \"a\"); async_wait(\"a\");\n"
+                  "  async_load(b, v, 4294967290 + n[0] * 0, 40, \"b\"); async_wait(\"b\"); }",
+                  "async", 9);
+}
+
 TEST(bits_that_loads_do_not_show_are_kept) {
     /* Words of bools other than 0 and 1, payloads of NaNs, from buffer to buffer. */
     for (uint32_t i = 0; i < TYPES; i++) {
@@ -90,6 +98,13 @@ TEST(what_changes_between_begin_and_wait_is_captured) {
         "  barrier; m[3 - local_id.x] = 77; barrier;\n"
         "  async_wait(\"a\"); async_wait(\"z\"); }",
         "async", 6);
+}
+
+TEST(a_lane_behind_the_barrier_may_write_before_another_waits) {
+    lowering_same("program p workgroup(4) elements(8) { inout s : u32[256]; out d : u32[8];\n"
+                  "  private q : u32[1]; async_load(s, q, global_id.x * 4, 4, \"a\"); barrier;\n"
+                  "  async_wait(\"a\"); s[global_id.x ^ 1] = 7; d[global_id.x] = q[0]; }",
+                  "async", 7);
 }
 
 TEST(a_copy_that_private_memory_can_not_hold_is_refused) {

@@ -17,10 +17,9 @@ static const char *const programs[] = {
     /* several lanes, sites and addresses; the lowest lane traps last */
     "program p workgroup(4) elements(12) { out y : u32[12];\n"
     "  for (i in 0 .. 12) {\n"
-    "    if (global_id.x + i == 11 && global_id.x > 2) { trap(\"one\", 0xdead0000 + global_id.x); "
-    "}\n"
-    "    if (i == 11 && global_id.x == 3) { trap(\"two\", 0xffffffff); }\n"
-    "    if (i == 9 && global_id.x == 3) { trap(\"three\", 0); } } y[global_id.x] = 1; }",
+    "    if (global_id.x + i == 11 && global_id.x > 4) { trap(\"one\", 0xdead00 + global_id.x); }\n"
+    "    if (i == 11 && global_id.x == 4) { trap(\"two\", 0xffffffff); }\n"
+    "    if (i == 0 && global_id.x == 9) { trap(\"three\", 0); } } y[global_id.x] = 1; }",
     /* before barriers of the group, which others pass */
     "program p workgroup(4) elements(12) { out y : u32[12]; workgroup t : u32[4];\n"
     "  if (local_id.x == 1) { trap(\"a\", y[0] + 5); } t[local_id.x] = 1; barrier;\n"
