@@ -20,7 +20,7 @@ done
 XDG_CACHE_HOME='' HOME='' expect_exit 3 "$VYRE" cache
 expect_err "XDG_CACHE_HOME"
 
-mkdir -p -m 700 xdg xdg/vyre
+mkdir -m 700 xdg xdg/vyre
 printf 'damaged' >xdg/vyre/0123456789abcdef.vyre
 printf 'mine' >xdg/vyre/notes
 expect_exit 0 "$VYRE" cache

@@ -5,6 +5,7 @@
 set -uo pipefail
 cd "$VYRE_SOURCE" || exit
 
+# shellcheck disable=SC2016
 layers=$(sed -n 's/^| `src\/\([a-z/*]*\)\/` | \([a-z ]*\)|.*/\1 \2/p' docs/architecture.md)
 (($(wc -l <<<"$layers") > 10)) || { echo "docs/architecture.md: no table of rooms" && exit 1; }
 while read -r room _; do
