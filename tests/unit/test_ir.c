@@ -347,8 +347,7 @@ static vyre_key key_of(const char *text, const char *options) {
 TEST(a_key_is_that_of_the_program_and_the_options) {
     static const char *const texts[] = {
         "program p workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 1; }",
-        "program p workgroup(2) elements(4) {\n  out o : u32[4]; // the same\n o[global_id.x] = 1; "
-        "}",
+        "program p workgroup(2) elements(4) {\nout o : u32[4]; // same\no[global_id.x] = 1; }",
         "program p workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 2; }",
         "program q workgroup(2) elements(4) { out o : u32[4]; o[global_id.x] = 1; }",
     };
