@@ -45,5 +45,8 @@ size_t peak_memory(void);
 int bench_large(FILE *json, uint32_t most);
 int bench_lines(FILE *json, bool quick);
 int bench_verify(uint64_t count);
+/* One number for the plans of so many random sets, layered and of some also packed: two builds of
+ * the planner make the same plans if it is the same. */
+int bench_digest(uint64_t count);
 
 #endif

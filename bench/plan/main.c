@@ -1,6 +1,7 @@
 /* bench_plan: the planner next to the prior algorithm.
  * usage: bench_plan [--quick] [--json FILE] [large|lines]   tables (default: both)
  *        bench_plan --verify N                              N random small sets against brute force
+ *        bench_plan --digest N                              a digest of the plans of N random sets
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,13 +33,15 @@ int main(int argc, char **argv) {
             file = argv[++i];
         } else if (strcmp(argv[i], "--verify") == 0 && i + 1 < argc) {
             return bench_verify(strtoull(argv[++i], NULL, 10));
+        } else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc) {
+            return bench_digest(strtoull(argv[++i], NULL, 10));
         } else if (strcmp(argv[i], "large") == 0) {
             lines = false;
         } else if (strcmp(argv[i], "lines") == 0) {
             large = false;
         } else {
-            fprintf(stderr,
-                    "usage: bench_plan [--quick] [--json FILE] [--verify N] [large|lines]\n");
+            fprintf(stderr, "usage: bench_plan [--quick] [--json FILE] [--verify N] [--digest N] "
+                            "[large|lines]\n");
             return 2;
         }
     }

@@ -204,3 +204,52 @@ int bench_verify(uint64_t count) {
            count, count, failures);
     return failures ? 1 : 0;
 }
+
+/* FNV-1a, a word at a time. */
+static void mix(uint64_t *digest, uint64_t word) {
+    *digest = (*digest ^ word) * UINT64_C(1099511628211);
+}
+
+static void mix_plan(uint64_t *digest, const vyre_plan *plan) {
+    for (uint32_t k = 0; k < plan->wave_count; k++) {
+        mix(digest, plan->waves[k]);
+    }
+    for (uint32_t g = 0; g <= plan->group_count; g++) {
+        mix(digest, plan->group_start[g]);
+    }
+    mix(digest, plan->lower_bound);
+    mix(digest, plan->max_width);
+    mix(digest, plan->peak_group);
+    mix(digest, plan->peak_frontier);
+    mix(digest, plan->peak_scratch);
+    mix(digest, plan->peak_output);
+}
+
+enum { PACKED_SAMPLE = 101 };
+
+int bench_digest(uint64_t count) {
+    vyre_planner *planner;
+    if (vyre_planner_create(NULL, &planner, NULL) != VYRE_OK) {
+        return 1;
+    }
+    uint64_t digest = UINT64_C(14695981039346656037);
+    int failures = 0;
+    for (uint64_t seed = 1; seed <= count && failures == 0; seed++) {
+        uint64_t state = seed;
+        const uint32_t waves = 2 + (uint32_t)random_below(&state, 200);
+        instance made =
+            make_shape((shape)(seed % 4), waves, 1 + (uint32_t)random_below(&state, 6), seed);
+        vyre_plan plan;
+        double took;
+        failures += timed_plan(planner, &made.set, VYRE_PLAN_LAYERED, 0, &plan, &took);
+        mix_plan(&digest, &plan);
+        if (seed % PACKED_SAMPLE == 0) { /* it takes a thousand times as long */
+            failures += timed_plan(planner, &made.set, VYRE_PLAN_PACKED, 50, &plan, &took);
+            mix_plan(&digest, &plan);
+        }
+        instance_free(&made);
+    }
+    vyre_planner_destroy(planner);
+    printf("%" PRIu64 " sets, %d failures, digest %016" PRIx64 "\n", count, failures, digest);
+    return failures ? 1 : 0;
+}

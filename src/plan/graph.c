@@ -1,5 +1,6 @@
-/* The wave graph: dependencies become adjacency lists, and the layers fall out of one breadth-first
- * pass in which the result array is itself the queue. O(waves + deps) time and memory.
+/* The wave graph: dependencies become adjacency lists (lists.c), and the layers fall out of one
+ * breadth-first pass in which the result array is itself the queue. O(waves + deps) time and
+ * memory.
  *
  * Right because a wave enters the queue when its last predecessor leaves it: it then stands one
  * layer behind that predecessor, and a wave never entered is on or behind a cycle. */
@@ -9,7 +10,8 @@
 #include "base/mutant.h"
 #include "plan/planner.h"
 
-/* Counters of random waves miss the cache; their lines are asked for this many edges ahead. */
+/* Lists of random waves miss the cache; their lines are asked for this many waves (of the layer) or
+ * edges ahead. */
 enum { AHEAD = 24 };
 
 static vyre_status bad_edge(vyre_planner *planner, const vyre_wave_set *set, vyre_wave_dep dep,
@@ -61,69 +63,18 @@ static vyre_status cycle(vyre_planner *planner, const vyre_wave_set *set, uint32
                      vyre_wave_label(label, set->waves, planner->fault.wave), unscheduled);
 }
 
-/* Checks and counts the edges: count[w + 2] is the out-degree of w, waiting[w] its in-degree. */
-static bool count_edges(const vyre_wave_set *set, uint32_t *count, uint32_t *waiting,
-                        vyre_wave_dep *out_bad) {
-    const vyre_wave_dep *deps = set->deps;
-    for (size_t i = 0; i < set->dep_count; i++) {
-        vyre_wave_dep dep = deps[i];
-        if (dep.before >= set->wave_count || dep.after >= set->wave_count ||
-            dep.before == dep.after) {
-            *out_bad = dep;
-            return false;
-        }
-        count[dep.before + 2]++;
-        waiting[dep.after]++;
-    }
-    return true;
-}
-
-/* Turns counts at w + 2 into starts, and fills targets in edge order; start[w + 1] is the cursor of
- * w while filling and its end afterwards, which is where w + 1 begins. */
-static void fill_targets(const vyre_wave_set *set, uint32_t *start, uint32_t *target) {
-    const vyre_wave_dep *deps = set->deps;
-    for (uint32_t w = 0; w < set->wave_count; w++) {
-        start[w + 2] += start[w + 1];
-    }
-    for (size_t i = 0; i < set->dep_count; i++) {
-        if (i + AHEAD < set->dep_count) {
-            __builtin_prefetch(&start[deps[i + AHEAD].before + 1], 1);
-        }
-        if (i + AHEAD / 2 < set->dep_count) {
-            __builtin_prefetch(&target[start[deps[i + AHEAD / 2].before + 1]], 1);
-        }
-        target[start[deps[i].before + 1]++] = deps[i].after;
-    }
-}
-
-static uint32_t find_layers(uint32_t count, vyre_plan_edges succ, uint32_t *waiting,
-                            uint32_t *order, uint32_t *layer_start, uint32_t *out_placed) {
-    uint32_t placed = 0, layers = 0, begin = 0;
-    for (uint32_t w = 0; w < count; w++) {
-        order[placed] = w;
-        placed += waiting[w] == 0;
-    }
-    layer_start[0] = 0;
-    while (begin < placed) {
-        uint32_t end = placed;
-        for (uint32_t k = begin; k < end; k++) {
-            if (k + AHEAD < end) {
-                __builtin_prefetch(&succ.target[succ.start[order[k + AHEAD]]]);
-            }
-            uint32_t w = order[k], last = succ.start[w + 1];
-            for (uint32_t e = succ.start[w]; e < last; e++) {
-                uint32_t t = succ.target[e];
-                if (--waiting[t] == VYRE_MUTANT(plan_early_layer, 0u, 1u)) {
-                    order[placed++] = t;
-                }
-            }
-        }
-        layer_start[++layers] = end;
-        begin = end;
-    }
-    *out_placed = placed;
-    return layers;
-}
+#define VYRE_READY       VYRE_MUTANT(plan_early_layer, 0u, 1u) /* so many still to come */
+#define VYRE_FIND_LAYERS find_layers
+#define VYRE_DEGREE      uint32_t
+#define VYRE_MISSES      false
+#include "plan/layers.inc"
+#undef VYRE_FIND_LAYERS
+#undef VYRE_DEGREE
+#undef VYRE_MISSES
+#define VYRE_FIND_LAYERS find_layers_by_few
+#define VYRE_DEGREE      uint8_t
+#define VYRE_MISSES      true
+#include "plan/layers.inc"
 
 static vyre_status refuse_size(vyre_planner *planner, const char *field, uint64_t required,
                                uint64_t available, vyre_diag *diag) {
@@ -149,34 +100,38 @@ vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *s
 size_t vyre_plan_graph_need(const vyre_wave_set *set) {
     return vyre_planner_need((size_t)set->wave_count + 2, sizeof(uint32_t)) +
            vyre_planner_need(set->wave_count, sizeof(uint32_t)) +
-           vyre_planner_need(set->dep_count, sizeof(uint32_t));
+           vyre_planner_need(set->dep_count, sizeof(uint32_t)) + vyre_plan_lists_need(set);
 }
 
 vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
                                    uint32_t *layer_start, vyre_plan_graph *out_graph,
                                    vyre_diag *diag) {
-    uint32_t count = set->wave_count;
-    uint32_t *start =
-        vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *start, "dependency offsets");
-    uint32_t *target =
-        start ? vyre_planner_take(planner, set->dep_count, sizeof *target, "dependency targets")
-              : NULL;
-    uint32_t *waiting =
-        target ? vyre_planner_take_zeroed(planner, count, sizeof *waiting, "dependency counts")
-               : NULL;
-    if (!waiting) {
+    const uint32_t count = set->wave_count;
+    vyre_plan_lists lists = {0};
+    lists.start = vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *lists.start,
+                                           "dependency offsets");
+    lists.target = lists.start ? vyre_planner_take(planner, set->dep_count, sizeof *lists.target,
+                                                   "dependency targets")
+                               : NULL;
+    lists.waiting = lists.target ? vyre_planner_take_zeroed(planner, count, sizeof *lists.waiting,
+                                                            "dependency counts")
+                                 : NULL;
+    if (!lists.waiting || !vyre_plan_lists_make(planner, set, &lists)) {
         return vyre_planner_storage(planner, diag);
     }
-    vyre_wave_dep bad;
-    if (!count_edges(set, start, waiting, &bad)) {
-        return bad_edge(planner, set, bad, diag);
+    if (lists.bad) {
+        return bad_edge(planner, set, *lists.bad, diag);
     }
-    fill_targets(set, start, target);
-    vyre_plan_edges succ = {.start = start, .target = target};
+    const vyre_plan_edges succ = {.start = lists.start, .target = lists.target};
     uint32_t placed;
-    uint32_t layers = find_layers(count, succ, waiting, order, layer_start, &placed);
+    const uint32_t layers =
+        lists.few ? find_layers_by_few(count, succ, lists.few, order, layer_start, &placed)
+                  : find_layers(count, succ, lists.waiting, order, layer_start, &placed);
     if (placed < count) {
-        return cycle(planner, set, count - placed, waiting, order, diag);
+        for (uint32_t w = 0; lists.few && w < count; w++) {
+            lists.waiting[w] = lists.few[w];
+        }
+        return cycle(planner, set, count - placed, lists.waiting, order, diag);
     }
     *out_graph = (vyre_plan_graph){.count = count,
                                    .edge_count = (uint32_t)set->dep_count,

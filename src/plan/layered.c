@@ -55,7 +55,11 @@ vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, con
                            set->budget_bytes, diag);
     }
     uint64_t capacity = set->budget_bytes - set->resident_graph_bytes;
-    for (uint32_t k = 0; k < set->wave_count; k++) {
+    bool all_fit = true; /* found out in the order of memory */
+    for (uint32_t wave = 0; wave < set->wave_count; wave++) {
+        all_fit &= vyre_wave_cost(&set->waves[wave], &cost[wave]) && cost[wave] <= capacity;
+    }
+    for (uint32_t k = 0; !all_fit && k < set->wave_count; k++) {
         uint32_t wave = order[k];
         if (!vyre_wave_cost(&set->waves[wave], &cost[wave])) {
             return overflow(planner, set, wave, diag);

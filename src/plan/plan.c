@@ -46,12 +46,18 @@ static void raise(uint64_t *peak, uint64_t value) {
     *peak = value > *peak ? value : *peak;
 }
 
+/* Waves miss the cache; they are asked for this many before. */
+enum { AHEAD = 16 };
+
 /* No sum overflows: each is at most the cost of its group, which fits the budget. */
 static void finish_peaks(const vyre_wave_set *set, vyre_plan *plan) {
     for (uint32_t g = 0; g < plan->group_count; g++) {
         uint64_t frontier = 0, scratch = 0, output = 0;
         for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
             const vyre_wave *wave = &set->waves[plan->waves[k]];
+            if (k + AHEAD < plan->wave_count) {
+                __builtin_prefetch(&set->waves[plan->waves[k + AHEAD]]);
+            }
             frontier += wave->frontier;
             scratch += wave->scratch;
             output += wave->output;

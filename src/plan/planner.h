@@ -55,6 +55,23 @@ vyre_status vyre_planner_storage(const vyre_planner *planner, vyre_diag *diag);
 enum { VYRE_WAVE_LABEL = 96 };
 const char *vyre_wave_label(char label[VYRE_WAVE_LABEL], const vyre_wave *waves, uint32_t wave);
 
+/* ---- lists (lists.c) ---- */
+
+/* What is behind each wave: target[start[w]] to target[start[w + 1]], in the order of the
+ * dependencies; and how many lead to it: few[w], or waiting[w] where few is NULL. */
+typedef struct vyre_plan_lists {
+    uint32_t *start; /* wave_count + 2, zeros at first */
+    uint32_t *target;
+    uint32_t *waiting; /* zeros at first */
+    uint8_t *few;
+    const vyre_wave_dep *bad; /* the first wrong dependency, and then nothing else holds; or NULL */
+} vyre_plan_lists;
+
+/* Workspace that making them takes beside those three. */
+size_t vyre_plan_lists_need(const vyre_wave_set *set);
+/* False when out of memory. */
+bool vyre_plan_lists_make(vyre_planner *planner, const vyre_wave_set *set, vyre_plan_lists *lists);
+
 /* ---- graph (graph.c) ---- */
 
 /* Neighbours of each wave: target[start[w]] to target[start[w + 1]]. */

@@ -197,3 +197,90 @@ TEST(barriers_refuse_null) {
     vyre_planner_destroy(planner);
     vyre_planner_destroy(NULL);
 }
+
+/* Large problems are sorted in another way; the answer is the one of the definition. */
+
+typedef struct layers {
+    uint32_t *order, *start;
+    uint32_t count;
+} layers;
+
+/* By the definition: rounds over lists of edges, linked in their order. */
+static layers find_layers(uint32_t n, const vyre_wave_dep *deps, size_t m) {
+    layers found = {calloc(n, 4), calloc((size_t)n + 1, 4), 0};
+    uint32_t *waiting = calloc(n, 4), placed = 0;
+    size_t *head = calloc(n, sizeof *head), *next = calloc(m, sizeof *next); /* + 1; 0: none */
+    REQUIRE(found.order && found.start && waiting && head && next);
+    for (size_t i = m; i-- > 0;) {
+        waiting[deps[i].after]++;
+        next[i] = head[deps[i].before];
+        head[deps[i].before] = i + 1;
+    }
+    for (uint32_t w = 0; w < n; w++) {
+        if (waiting[w] == 0) {
+            found.order[placed++] = w;
+        }
+    }
+    while (found.start[found.count] < placed) {
+        const uint32_t end = placed;
+        for (uint32_t k = found.start[found.count]; k < end; k++) {
+            for (size_t e = head[found.order[k]]; e != 0; e = next[e - 1]) {
+                if (--waiting[deps[e - 1].after] == 0) {
+                    found.order[placed++] = deps[e - 1].after;
+                }
+            }
+        }
+        found.start[++found.count] = end;
+    }
+    free(waiting);
+    free(head);
+    free(next);
+    return found;
+}
+
+/* So many that no cache holds them; of `sunk` dependencies one leads to the last wave. */
+static vyre_wave_dep *many_deps(uint32_t n, uint32_t sunk, size_t m) {
+    vyre_wave_dep *deps = calloc(m, sizeof *deps);
+    REQUIRE(deps);
+    uint64_t seed = n;
+    for (size_t i = 0; i < m; i++) {
+        const uint32_t before = (uint32_t)test_random_below(&seed, n - 1);
+        const uint32_t after = before + 1 + (uint32_t)test_random_below(&seed, n - 1 - before);
+        deps[i] = (vyre_wave_dep){before, i % sunk == 0 ? n - 1 : after};
+    }
+    return deps;
+}
+
+enum { MANY = (1 << 22) + 12345 };
+
+static void check_large(uint32_t n, uint32_t sunk) {
+    vyre_planner *planner = make(NULL);
+    vyre_wave_dep *deps = many_deps(n, sunk, MANY);
+    const layers want = find_layers(n, deps, MANY);
+    vyre_plan plan;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), &diag);
+    REQUIRE(plan.group_count == want.count);
+    CHECK(memcmp(plan.waves, want.order, n * sizeof *want.order) == 0);
+    CHECK(memcmp(plan.group_start, want.start, ((size_t)want.count + 1) * sizeof *want.start) == 0);
+    /* A wrong dependency at the end, and a cycle. */
+    deps[MANY - 1] = (vyre_wave_dep){7, n};
+    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), VYRE_INVALID_INPUT,
+                 &diag);
+    CHECK_EQ(vyre_planner_fault(planner).after, n);
+    deps[MANY - 2] = (vyre_wave_dep){0, n - 1};
+    deps[MANY - 1] = (vyre_wave_dep){n - 1, 0};
+    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), VYRE_INVALID_INPUT,
+                 &diag);
+    CHECK_EQ(vyre_planner_fault(planner).kind, VYRE_PLAN_FAULT_CYCLE);
+    free(want.order);
+    free(want.start);
+    free(deps);
+    vyre_planner_destroy(planner);
+}
+
+TEST(barriers_of_very_many_dependencies) {
+    check_large(600001, MANY); /* few lead to each wave */
+    check_large(1 << 17, 4);   /* a whole number of blocks, and one wave that most lead to */
+    check_large(4096, MANY);   /* few waves */
+}
