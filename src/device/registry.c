@@ -145,3 +145,13 @@ vyre_status vyre_registry_add(vyre_registry *registry, const vyre_backend *backe
     }
     return insert(registry, backend) ? VYRE_OK : vyre_fail_memory(diag, "the registry");
 }
+
+void vyre_registry_remove(vyre_registry *registry, const char *name) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < registry->backends.count; i++) {
+        if (strcmp(registry->backends.data[i].backend->name, name) != 0) {
+            registry->backends.data[kept++] = registry->backends.data[i];
+        }
+    }
+    registry->backends.count = kept;
+}

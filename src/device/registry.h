@@ -9,5 +9,7 @@ const vyre_backend *vyre_registry_at(const vyre_registry *registry, uint32_t ind
 /* The backend called name[0..length), or NULL. */
 const vyre_backend *vyre_registry_find(const vyre_registry *registry, const char *name,
                                        size_t length);
+/* Takes out the backend of that name, built in or not; nothing if there is none. */
+void vyre_registry_remove(vyre_registry *registry, const char *name);
 
 #endif

@@ -9,9 +9,32 @@ typedef struct variant {
 } variant;
 
 /* Paths: the two of a dispatch, and buffers that the caller keeps on the device. */
-enum { DEVICES = 6, PATHS = 3, ORDERS = 4, VARIANTS = DEVICES * PATHS * ORDERS * 2 };
+enum {
+    DEVICES = 6,
+    PATHS = 3,
+    ORDERS = 4,
+    INTERPRETED = DEVICES * PATHS * ORDERS * 2,
+    /* Compiling takes long: each way to compile meets one path, and there is no order. */
+    COMPILED = 3,
+    VARIANTS = INTERPRETED + COMPILED
+};
+
+static variant compiled_of(int number, const vyre_dispatch_options *options) {
+    static const char *const devices[COMPILED] = {"cpu", "cpu://gang=8&effort=0",
+                                                  "cpu://features=sse2&threads=3&effort=0"};
+    variant v = {.device = devices[number], .keeps_buffers = number == 2};
+    if (options) {
+        v.options = *options;
+    }
+    v.options.path = number == 0 ? VYRE_PATH_HOST : VYRE_PATH_RESIDENT;
+    v.options.no_optimize = number == 1;
+    return v;
+}
 
 static variant variant_of(int number, const vyre_dispatch_options *options) {
+    if (number >= INTERPRETED) {
+        return compiled_of(number - INTERPRETED, options);
+    }
     static const char *const devices[DEVICES] = {"ref",       "ref-split", "ref-split",
                                                  "ref-split", "ref-split", "ref-schedule"};
     static const uint32_t ahead[DEVICES] = {0, 0, 1, 3, 16, 0};
@@ -28,6 +51,16 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
     v.options.order_seed = 11;
     v.options.no_optimize = number / ORDERS == 0;
     return v;
+}
+
+/* Without LLVM nothing is compiled. */
+static int variants(void) {
+    vyre_device *device = NULL;
+    if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
+        return INTERPRETED;
+    }
+    vyre_device_close(device);
+    return VARIANTS;
 }
 
 static void describe(const variant *v, const char *text) {
@@ -157,7 +190,7 @@ static run_result run_resident(const variant *v, vyre_program *program, const vy
 void conform_expect(const char *text, const vyre_input *inputs, uint32_t input_count,
                     const vyre_dispatch_options *options, const uint32_t *words, uint32_t count) {
     vyre_program *p = run_parse(text);
-    for (int i = 0; i < VARIANTS && !test_failed(); i++) {
+    for (int i = 0; i < variants() && !test_failed(); i++) {
         variant v = variant_of(i, options);
         run_result r = v.keeps_buffers ? run_resident(&v, p, inputs, input_count)
                                        : run_program(v.device, p, inputs, input_count, &v.options);
@@ -177,7 +210,7 @@ void conform_expect(const char *text, const vyre_input *inputs, uint32_t input_c
 void conform_refuse(const char *text, const vyre_input *inputs, uint32_t input_count,
                     const vyre_dispatch_options *options, vyre_status status, const char *message) {
     vyre_program *p = run_parse(text);
-    for (int i = 0; i < VARIANTS && !test_failed(); i++) {
+    for (int i = 0; i < variants() && !test_failed(); i++) {
         variant v = variant_of(i, options);
         if (v.keeps_buffers && (status == VYRE_INVALID_INPUT || status == VYRE_LIMIT)) {
             continue; /* sizes are the caller's, and nothing is returned */

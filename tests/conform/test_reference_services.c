@@ -33,7 +33,7 @@ TEST(fixpoint_default_is_one_and_zero_is_refused) {
     CHECK_EQ(run_word(&r, 0, 0), 1);
     run_finish(&r);
     conform_refuse(ADDS, INPUTS(INPUT(0)), OPTIONS(FIXPOINT(0)), VYRE_INVALID_ARGUMENT, "zero");
-    conform_refuse(ADDS, INPUTS(INPUT(0)), OPTIONS(FIXPOINT(0)), VYRE_INVALID_ARGUMENT, "on ref");
+    conform_refuse(ADDS, INPUTS(INPUT(0)), OPTIONS(FIXPOINT(0)), VYRE_INVALID_ARGUMENT, "on ");
 }
 
 TEST(fixpoint_counts_round_trip) {

@@ -15,6 +15,7 @@ static const differ_backend backends[] = {
     {.name = "ref-minimal", OF_REF},
     {.name = "ref", OF_REF},
     {.name = "cpu",
+     .slow = true,
      .choices = {{"threads", {"1", "2", "3", "8"}},
                  {"features", {"", "sse2", "avx2", "avx512"}},
                  {"gang", {"", "1", "4", "8"}},

@@ -17,6 +17,7 @@ typedef struct differ_backend {
     const char *name;
     bool orders; /* takes an order of lanes, and a limit of steps */
     bool limits; /* takes max_buffer */
+    bool slow;   /* to compile: each program with or without barriers that can go, not both */
     differ_choice choices[DIFFER_CHOICES];
 } differ_backend;
 

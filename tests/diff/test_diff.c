@@ -9,7 +9,7 @@
 #include "random/random_program.h"
 
 /* Other seeds than those of a long run. */
-enum { PROGRAMS = 2000, SCHEDULED = 400, MOST_TEXT = 1 << 16 };
+enum { PROGRAMS = 2000, SCHEDULED = 400, COMPILED = 50, MOST_TEXT = 1 << 16 };
 static const uint64_t first_seed = UINT64_C(1) << 40;
 
 static void begin(differ *d, const char *backend) {
@@ -70,6 +70,46 @@ TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
 
 TEST(loops_over_all_elements_give_the_same_bytes_when_turned) {
     check_programs("ref-split://turn_loops=1", test_scaled(SCHEDULED));
+}
+
+/* In parts, so that each has its time. */
+static void check_compiled(uint64_t part) {
+    static differ d;
+    static differ_totals t;
+    vyre_device *device = NULL;
+    if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
+        test_skip("there is no LLVM 19");
+    }
+    vyre_device_close(device);
+    begin(&d, "cpu");
+    for (uint64_t i = 0; i < test_scaled(COMPILED) && !test_failed(); i++) {
+        check_random(&d, first_seed + part * COMPILED + i, &t);
+    }
+    differ_finish(&d);
+}
+
+TEST(compiled_programs_give_the_same_bytes_1) {
+    check_compiled(1);
+}
+
+TEST(compiled_programs_give_the_same_bytes_2) {
+    check_compiled(2);
+}
+
+TEST(compiled_programs_give_the_same_bytes_3) {
+    check_compiled(3);
+}
+
+TEST(compiled_programs_give_the_same_bytes_4) {
+    check_compiled(4);
+}
+
+TEST(compiled_programs_give_the_same_bytes_5) {
+    check_compiled(5);
+}
+
+TEST(compiled_programs_give_the_same_bytes_6) {
+    check_compiled(6);
 }
 
 /* The reducer */
@@ -155,4 +195,5 @@ TEST(reduced_programs_of_past_bugs_stay_right) {
     check_files("ref-schedule");
     check_files("ref-groups");
     check_files("ref-minimal");
+    check_files("cpu://gang=8");
 }

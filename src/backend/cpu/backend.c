@@ -1,0 +1,320 @@
+/* The cpu backend as a device: memory is host memory, a kernel is machine code, a launch runs it.
+ * Its path may narrow what it uses of the processor, to see how programs get along with less:
+ * "cpu://features=sse2&threads=1&gang=8". */
+#include <fenv.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/kernel.h"
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "device/builtin.h"
+#include "kit/host_memory.h"
+#include "kit/object.h"
+#include "vyre/lower.h"
+#include "vyre/schedule.h"
+
+typedef struct cpu_device {
+    vyre_host_device host;
+    cpu_isa isa;
+    uint32_t threads; /* 0: as many as there are */
+    uint32_t gang;    /* lanes in lockstep; 0: chosen for each segment */
+    uint32_t effort;  /* of LLVM */
+    vyre_capabilities can;
+    pthread_mutex_t lock;
+    cpu_llvm *llvm; /* opened when something must be compiled */
+} cpu_device;
+
+typedef struct cpu_kernel {
+    cpu_group group;
+    vyre_object *object;
+    cpu_entry run;
+} cpu_kernel;
+
+/* Opening. */
+
+/* The value behind `name` in "name=value&...", up to the next & or the end; NULL: not this name. */
+static const char *value_of(const char *at, const char *name, size_t *out_length) {
+    size_t length = strlen(name);
+    if (strncmp(at, name, length) != 0 || at[length] != '=') {
+        return NULL;
+    }
+    const char *value = at + length + 1;
+    *out_length = strcspn(value, "&");
+    return value;
+}
+
+static bool parse_number(const char *text, size_t length, uint32_t most, uint32_t *out) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9' || number > most) {
+            return false;
+        }
+        number = 10 * number + (uint32_t)(text[i] - '0');
+    }
+    *out = number;
+    return number >= 1 && number <= most;
+}
+
+static bool parse_isa(const char *text, size_t length, cpu_isa *out) {
+    for (int i = 0; i < CPU_ISA_COUNT; i++) {
+        const char *name = cpu_isa_name((cpu_isa)i);
+        if (strlen(name) == length && memcmp(name, text, length) == 0) {
+            *out = (cpu_isa)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_option(cpu_device *device, const char *at) {
+    enum { MOST_THREADS = 1024 };
+    size_t length = 0;
+    const char *value;
+    if ((value = value_of(at, "features", &length))) {
+        return parse_isa(value, length, &device->isa);
+    }
+    if ((value = value_of(at, "threads", &length))) {
+        return parse_number(value, length, MOST_THREADS, &device->threads);
+    }
+    if ((value = value_of(at, "gang", &length))) {
+        return parse_number(value, length, 32, &device->gang) &&
+               (device->gang & (device->gang - 1)) == 0;
+    }
+    if ((value = value_of(at, "effort", &length))) {
+        device->effort = length == 1 && *value == '0' ? 0 : 1;
+        return length == 1 && (*value == '0' || *value == '1');
+    }
+    return false;
+}
+
+static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *diag) {
+    const cpu_isa host = device->isa;
+    for (const char *at = path; *at;) {
+        if (!parse_option(device, at)) {
+            return vyre_fail(
+                diag, VYRE_NOT_FOUND,
+                "say it like cpu://features=avx2&threads=2&gang=8; features are sse2, "
+                "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort is 0 or 1",
+                "the cpu device can't be opened as \"%s\"", path);
+        }
+        at += strcspn(at, "&");
+        at += *at == '&';
+    }
+    if (device->isa > host) {
+        return vyre_fail(diag, VYRE_NOT_FOUND, "choose less, or nothing for all that is there",
+                         "this processor has %s, not %s", cpu_isa_name(host),
+                         cpu_isa_name(device->isa));
+    }
+    return VYRE_OK;
+}
+
+static vyre_status cpu_open(const vyre_backend *backend, const char *path,
+                            const vyre_allocator *allocator, vyre_backend_device **out_device,
+                            vyre_diag *diag) {
+    (void)backend;
+    cpu_device options = {.isa = cpu_isa_of_host(), .effort = 1};
+    vyre_status status = parse_path(&options, path, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    if (!cpu_llvm_is_there()) {
+        return vyre_fail(diag, VYRE_NOT_FOUND, "install it: apt-get install libllvm19",
+                         "the cpu backend compiles with LLVM 19, and there is no libLLVM-19.so.1");
+    }
+    vyre_allocator a = vyre_allocator_or_system(allocator);
+    cpu_device *device = vyre_alloc(&a, 1, sizeof *device);
+    if (!device) {
+        return vyre_fail_memory(diag, "a device");
+    }
+    *device = options;
+    device->host.allocator = a;
+    /* All that is emitted; the rest is lowered to it. */
+    (void)vyre_capabilities_named("calls,async,elementary", &device->can, NULL);
+    (void)pthread_mutex_init(&device->lock, NULL);
+    *out_device = (vyre_backend_device *)device;
+    return VYRE_OK;
+}
+
+static void cpu_close(vyre_backend_device *object) {
+    cpu_device *device = (cpu_device *)object;
+    vyre_allocator a = device->host.allocator;
+    cpu_llvm_close(device->llvm);
+    (void)pthread_mutex_destroy(&device->lock);
+    vyre_free(&a, device, 1, sizeof *device);
+}
+
+static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info) {
+    const cpu_device *device = (const cpu_device *)object;
+    *out_info = (vyre_device_info){
+        .version = "LLVM 19",
+        .level = VYRE_LEVEL_SEGMENT,
+        .allows_split = true,
+        .has_f64 = true,
+        .has_u64_atomics = true,
+        .has_float_atomics = true,
+        .has_subgroups = true,
+        .has_async_copy = true,
+        .can = &device->can,
+        .has_f16 = device->isa != CPU_SSE2,
+        .max_group_lanes = VYRE_LIMIT_GROUP_LANES,
+        .max_workgroup_bytes = VYRE_LIMIT_WORKGROUP_BYTES,
+        .compute_units = 1,
+    };
+    (void)snprintf(out_info->name, sizeof out_info->name, "this processor (%s)",
+                   cpu_isa_name(device->isa));
+}
+
+/* Compiling. */
+
+static vyre_status need_llvm(cpu_device *device, vyre_diag *diag) {
+    vyre_status status = VYRE_OK;
+    (void)pthread_mutex_lock(&device->lock);
+    if (!device->llvm) {
+        status = cpu_llvm_open(&device->host.allocator, &device->llvm, diag);
+    }
+    (void)pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+static void destroy_kernel(const vyre_allocator *a, cpu_kernel *kernel) {
+    vyre_object_destroy(kernel->object);
+    cpu_group_finish(&kernel->group, a);
+    vyre_free(a, kernel, 1, sizeof *kernel);
+}
+
+static vyre_status compile_text(cpu_device *device, const vyre_text *text, cpu_kernel *kernel,
+                                vyre_diag *diag) {
+    const vyre_allocator *a = &device->host.allocator;
+    void *bytes = NULL;
+    size_t size = 0;
+    vyre_status status = need_llvm(device, diag);
+    if (status == VYRE_OK) {
+        status = cpu_llvm_compile(device->llvm, text->data, text->length, device->isa,
+                                  device->effort, a, &bytes, &size, diag);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_object_load(bytes, size, a, &kernel->object, diag);
+        vyre_free(a, bytes, size, 1);
+    }
+    if (status == VYRE_OK) {
+        kernel->run = (cpu_entry)vyre_object_find(kernel->object, "run0");
+        if (!kernel->run) {
+            status = vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
+        }
+    }
+    return status;
+}
+
+static vyre_status cpu_compile(vyre_backend_device *object, const vyre_program *program,
+                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    cpu_device *device = (cpu_device *)object;
+    const vyre_allocator *a = &device->host.allocator;
+    cpu_kernel *kernel = vyre_alloc_zeroed(a, 1, sizeof *kernel);
+    if (!kernel) {
+        return vyre_fail_memory(diag, "a kernel");
+    }
+    vyre_text text;
+    vyre_text_init(&text, a);
+    vyre_status status = cpu_group_create(program, a, &kernel->group, diag);
+    cpu_writer writer;
+    if (status == VYRE_OK) {
+        status = cpu_writer_begin(&writer, device->isa, device->gang, a, &text);
+    }
+    if (status == VYRE_OK) {
+        status = cpu_write_group(&writer, &kernel->group, 0, diag);
+        const vyre_status ended = cpu_writer_end(&writer, diag);
+        status = status == VYRE_OK ? ended : status;
+    }
+    if (status == VYRE_OK) {
+        status = compile_text(device, &text, kernel, diag);
+    }
+    vyre_text_finish(&text);
+    if (status != VYRE_OK) {
+        destroy_kernel(a, kernel);
+        return status;
+    }
+    *out_kernel = (vyre_backend_kernel *)kernel;
+    return VYRE_OK;
+}
+
+static void cpu_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
+    destroy_kernel(&((cpu_device *)object)->host.allocator, (cpu_kernel *)kernel);
+}
+
+/* Running. */
+
+static vyre_status tell_trap(const cpu_kernel *kernel, const cpu_context *context,
+                             vyre_launch_result *out_result, vyre_diag *diag) {
+    const vyre_stmt stmt = (vyre_stmt)context->trap_site;
+    const vyre_program *program =
+        cpu_group_segment(&kernel->group, (uint32_t)(context->trap_site >> 32));
+    out_result->trap_lane = context->trap_lane;
+    return vyre_fail_at(
+        diag, VYRE_TRAP, "", vyre_program_stmt_place(program, stmt), NULL,
+        "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
+        (unsigned long long)context->trap_lane, vyre_program_get(program)->stmts[stmt].text,
+        (unsigned long long)context->trap_address, (unsigned long long)context->trap_address);
+}
+
+static vyre_status run_groups(const cpu_kernel *kernel, cpu_context *context,
+                              const vyre_launch *launch, vyre_launch_result *out_result,
+                              vyre_diag *diag) {
+    const uint64_t groups = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    fenv_t host; /* which may round otherwise or flush subnormals to zero */
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
+    kernel->run(context, 0, groups);
+    fesetenv(&host);
+    if (context->status != VYRE_OK) {
+        return vyre_launch_check_time(launch, diag);
+    }
+    return context->trap_lane == UINT64_MAX ? VYRE_OK
+                                            : tell_trap(kernel, context, out_result, diag);
+}
+
+static vyre_status cpu_launch(vyre_backend_device *object, vyre_backend_kernel *opaque,
+                              const vyre_launch *launch, vyre_launch_result *out_result,
+                              vyre_diag *diag) {
+    const vyre_allocator *a = &((cpu_device *)object)->host.allocator;
+    const cpu_kernel *kernel = (const cpu_kernel *)opaque;
+    const uint32_t count = vyre_program_get(kernel->group.program)->decl_count;
+    const size_t size = (size_t)kernel->group.arena + 64;
+    cpu_context context;
+    cpu_context_init(&context);
+    _Alignas(64) uint64_t dump[64];
+    cpu_buffer *buffers = vyre_alloc_zeroed(a, count, sizeof *buffers);
+    uint8_t *arena = vyre_alloc(a, size, 1);
+    vyre_status status = buffers && arena ? VYRE_OK : vyre_fail_memory(diag, "a launch");
+    for (vyre_decl i = 0; i < count && status == VYRE_OK; i++) {
+        if (launch->memory[i]) {
+            buffers[i] = (cpu_buffer){vyre_host_bytes(launch->memory[i]), launch->counts[i]};
+        }
+    }
+    if (status == VYRE_OK) {
+        context.buffers = buffers;
+        context.values = launch->values;
+        memcpy(context.grid, launch->grid, sizeof context.grid);
+        context.arena = arena + (64 - (uintptr_t)arena % 64) % 64;
+        context.dump = dump;
+        context.launch = launch;
+        status = run_groups(kernel, &context, launch, out_result, diag);
+    }
+    vyre_free(a, arena, size, 1);
+    vyre_free(a, buffers, count, sizeof *buffers);
+    return status;
+}
+
+static const vyre_device_table cpu_table = {
+    VYRE_HOST_MEMORY_ENTRIES, .close = cpu_close,     .describe = cpu_describe,
+    .compile = cpu_compile,   .destroy = cpu_destroy, .launch = cpu_launch,
+};
+
+const vyre_backend vyre_backend_cpu = {
+    .name = "cpu",
+    .description = "this processor: programs compiled by LLVM",
+    .rank = 100,
+    .device = &cpu_table,
+    .open = cpu_open,
+};

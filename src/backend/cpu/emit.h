@@ -1,0 +1,189 @@
+/* The inside of the emitter: a barrier-free program becomes LLVM text.
+ *
+ * Code is made for a gang: `width` consecutive lanes of a workgroup that run in lockstep; width 1
+ * is one lane. A value is held
+ *   ONE     once for the whole gang, as a scalar
+ *   LINEAR  as the scalar of the gang's first lane, and a constant stride from lane to lane
+ *   EACH    as a vector with an element for each lane
+ * Control that is ONE is a branch. Where lanes part, a vector of bools says which are active, and
+ * only what they do has effects (emit_flow.c).
+ *
+ * How a variable is held, and which loops lanes leave apart, is found by emitting: everything
+ * starts as ONE; where that turns out wrong the entry is raised and `changed` set, and the function
+ * is emitted again until nothing changes. Entries only rise, so that ends, mostly after two or
+ * three rounds; the rules of what is held how are said once, where code is made. */
+#ifndef VYRE_SRC_BACKEND_CPU_EMIT_H
+#define VYRE_SRC_BACKEND_CPU_EMIT_H
+
+#include "backend/cpu/context.h"
+#include "backend/cpu/llvm.h"
+#include "base/text.h"
+
+typedef enum cpu_hold { CPU_ONE, CPU_LINEAR, CPU_EACH } cpu_hold;
+
+typedef struct cpu_value {
+    char text[28]; /* an SSA name or a literal */
+    uint8_t type;  /* vyre_type that computes */
+    uint8_t hold;  /* cpu_hold */
+    bool known;    /* a literal: */
+    uint64_t bits;
+    int32_t stride; /* LINEAR: not 0 */
+} cpu_value;
+
+/* What a declaration of the program stands for. */
+typedef enum cpu_meaning {
+    CPU_IS_BUFFER,   /* buffer `number` of the context */
+    CPU_IS_ARENA,    /* `count` elements at byte `number` of the group's arena */
+    CPU_IS_PRIVATE,  /* `count` elements of each lane */
+    CPU_IS_PARAM,    /* value `number` of the context */
+    CPU_IS_GROUP_ID, /* along axis `number` */
+    CPU_IS_GROUPS,   /* likewise, how many there are */
+    CPU_IS_NUMBER,   /* the constant `count` */
+    CPU_IS_MADE,     /* `count` elements where the argument %made points */
+    CPU_IS_SCALAR,   /* scalar `number` of the group's schedule, at %scalars */
+    CPU_IS_TICK      /* the argument %tick */
+} cpu_meaning;
+
+typedef struct cpu_binding {
+    uint8_t meaning; /* cpu_meaning */
+    uint32_t number;
+    uint64_t count;
+} cpu_binding;
+
+enum {
+    CPU_FUEL = 1 << 16,   /* trips between looks at the clock: well below a millisecond */
+    CPU_SHORT = 4096,     /* a loop of so few trips is not counted */
+    CPU_MOST_ALIASES = 48 /* declarations that are told apart: lists grow with the square */
+};
+
+/* An open statement list. */
+typedef struct cpu_scope {
+    vyre_stmt opener;
+    uint32_t label; /* labels of the scope end in it */
+    bool parts;     /* lanes part: IF on a varying condition, a loop that they leave apart */
+    bool left;      /* a lane may have left from inside, so that perhaps none is active behind */
+    bool has_else, in_else;
+    bool has_loop;      /* inside */
+    cpu_value saved;    /* parts: active lanes before it */
+    cpu_value taken;    /* IF that parts: the condition */
+    cpu_value trip;     /* loop that parts: active lanes of the trip */
+    cpu_value to, step; /* FOR */
+} cpu_scope;
+
+/* How the lanes of a segment run; each form is a file. */
+typedef enum cpu_form {
+    CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
+    CPU_FORM_CONTROL /* no lanes: assignments to the scalars of a schedule */
+} cpu_form;
+
+typedef struct cpu_emit {
+    const vyre_program *program;
+    const vyre_program_view *p;
+    const cpu_binding *bindings;
+    vyre_text head; /* entry block: places of variables, bases of buffers */
+    vyre_text body;
+    cpu_value *values; /* of the statement's expressions */
+    cpu_value ids[3];  /* local_id */
+    cpu_value lane;    /* linear number in the group */
+    cpu_isa isa;
+    uint32_t width;
+    uint32_t segment; /* its number */
+    uint32_t lists;   /* number of its first alias list in the module */
+    uint32_t next;    /* number of the next value or label */
+    uint32_t depth;   /* scopes around that part */
+    uint32_t scope_count;
+    uint8_t form;     /* cpu_form */
+    bool masked_tail; /* the last gang has lanes that do not exist */
+    /* Found by emitting; see above. */
+    bool changed;
+    bool may_end;     /* lanes may end apart from others of their gang */
+    uint8_t *holds;   /* per variable: cpu_hold */
+    int32_t *strides; /* per variable: LINEAR */
+    bool *started;    /* per variable: has a value been given? */
+    bool *parts;      /* per statement: the loop parts */
+    /* Per variable and declaration, of the present round. */
+    uint16_t *depths; /* per variable: how many scopes that part it was bound in */
+    bool *has_place;  /* per variable: its place is in the entry block */
+    bool *has_base;   /* per declaration: its base and count are */
+    cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
+} cpu_emit;
+
+/* emit_value.c */
+const char *cpu_type(const cpu_emit *e, vyre_type type, bool each); /* "i32" or "<8 x i32>" */
+const char *cpu_type_of(const cpu_emit *e, const cpu_value *v);
+/* "v8f32" or "f32": the end of an intrinsic's name. */
+const char *cpu_suffix(const cpu_emit *e, vyre_type type, bool each);
+/* A new value: `%vN = ` and the text. */
+cpu_value cpu_new(cpu_emit *e, vyre_type type, cpu_hold hold, const char *format, ...)
+    VYRE_PRINTF(4, 5);
+void cpu_line(cpu_emit *e, const char *format, ...) VYRE_PRINTF(2, 3);
+void cpu_head(cpu_emit *e, const char *format, ...) VYRE_PRINTF(2, 3);
+uint32_t cpu_label(cpu_emit *e);
+cpu_value cpu_literal(vyre_type type, uint64_t bits);
+cpu_value cpu_u32(uint32_t value);
+/* The value as a vector (of a gang of one: as it is). */
+cpu_value cpu_each(cpu_emit *e, cpu_value v);
+/* LINEAR as EACH, others as they are. */
+cpu_value cpu_flat(cpu_emit *e, cpu_value v);
+/* Both as vectors if one of them is, else both as scalars. */
+cpu_hold cpu_together(cpu_emit *e, cpu_value *v, uint32_t count);
+/* The element of one lane: `lane` is an i32. */
+cpu_value cpu_extract(cpu_emit *e, cpu_value v, const char *lane);
+/* `op x, y` of values held alike. */
+cpu_value cpu_binary(cpu_emit *e, const char *op, vyre_type type, cpu_value x, cpu_value y);
+/* icmp or fcmp. */
+cpu_value cpu_compare(cpu_emit *e, const char *predicate, cpu_value x, cpu_value y);
+cpu_value cpu_select(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y);
+/* call @llvm.NAME.SUFFIX(operands) with the type of the first; declared once per module. */
+cpu_value cpu_intrinsic(cpu_emit *e, const char *name, vyre_type type, const cpu_value *operands,
+                        uint32_t count);
+/* Calls a function of the context for each lane. */
+cpu_value cpu_helper(cpu_emit *e, size_t field, vyre_type result, const cpu_value *operands,
+                     uint32_t count);
+
+/* emit_expr.c: all expressions of a statement, into e->values. */
+void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end);
+cpu_value cpu_operand(const cpu_emit *e, const vyre_stmt_node *s, uint32_t arg);
+cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value z);
+/* A condition: bool, or u32 that is not 0. */
+cpu_value cpu_truth(cpu_emit *e, cpu_value v);
+
+/* emit_convert.c */
+cpu_value cpu_cast(cpu_emit *e, vyre_type to, cpu_value v);
+cpu_value cpu_bitcast(cpu_emit *e, vyre_type to, cpu_value v);
+/* What a computing type is in memory, as LLVM's type of one element. */
+const char *cpu_stored(vyre_type type);
+/* Between what is in memory (text of that type) and the value. */
+cpu_value cpu_widen(cpu_emit *e, vyre_type type, const cpu_value *stored);
+cpu_value cpu_narrow(cpu_emit *e, vyre_type type, cpu_value v);
+
+/* emit_memory.c */
+cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index);
+void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value);
+cpu_value cpu_length(cpu_emit *e, vyre_decl decl);
+cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
+/* emit_atomic.c */
+void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
+/* Address of an element, in bounds or not; index is ONE. */
+cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
+/* Makes base and count of the declaration known: %bD and %nD (i32). */
+void cpu_need_base(cpu_emit *e, vyre_decl decl);
+
+/* emit_flow.c: who is active. */
+bool cpu_is_masked(const cpu_emit *e);
+cpu_value cpu_active(cpu_emit *e);              /* EACH bool */
+cpu_value cpu_any(cpu_emit *e, cpu_value mask); /* ONE bool */
+/* A loop over active lanes; gives the lane as i32 text. In a gang of one: no loop. */
+cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
+void cpu_lanes_end(cpu_emit *e, uint32_t label);
+/* emit_stmt.c */
+void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt);
+/* Statements [begin, end). */
+void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end);
+void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds);
+cpu_value cpu_get(cpu_emit *e, vyre_var var);
+void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt);
+/* emit_subgroup.c */
+void cpu_emit_subgroup(cpu_emit *e, const vyre_stmt_node *s);
+
+#endif

@@ -1,0 +1,134 @@
+/* Atomics, one lane after another. Buffers are shared with other threads: locked operations, always
+ * sequentially consistent (on x86 no other ordering is cheaper). What a group has for itself is
+ * touched by one thread only: a load and a store. Beyond the end nothing happens and 0 comes back.
+ */
+#include <stdio.h>
+
+#include "backend/cpu/emit.h"
+#include "base/mutant.h"
+
+typedef struct place {
+    vyre_decl decl;
+    vyre_type type;
+    cpu_value address, value, expected;
+} place;
+
+static cpu_value combine(cpu_emit *e, vyre_atomic_op op, cpu_value old, cpu_value value,
+                         cpu_value expected) {
+    switch (op) {
+    case VYRE_ATOMIC_ADD: return cpu_apply(e, VYRE_EXPR_ADD, old, value, old);
+    case VYRE_ATOMIC_SUB: return cpu_apply(e, VYRE_EXPR_SUB, old, value, old);
+    case VYRE_ATOMIC_MIN: return cpu_apply(e, VYRE_EXPR_MIN, old, value, old);
+    case VYRE_ATOMIC_MAX: return cpu_apply(e, VYRE_EXPR_MAX, old, value, old);
+    case VYRE_ATOMIC_AND: return cpu_apply(e, VYRE_EXPR_BIT_AND, old, value, old);
+    case VYRE_ATOMIC_OR: return cpu_apply(e, VYRE_EXPR_BIT_OR, old, value, old);
+    case VYRE_ATOMIC_XOR: return cpu_apply(e, VYRE_EXPR_BIT_XOR, old, value, old);
+    case VYRE_ATOMIC_NAND: {
+        cpu_value both = cpu_apply(e, VYRE_EXPR_BIT_AND, old, value, old);
+        return cpu_apply(e, VYRE_EXPR_BIT_NOT, both, both, both);
+    }
+    case VYRE_ATOMIC_EXCHANGE: return value;
+    case VYRE_ATOMIC_CAS:
+    case VYRE_ATOMIC_CAS_WEAK: {
+        cpu_value same = cpu_compare(e, "eq", old, expected);
+        return cpu_select(e, same, value, old);
+    }
+    case VYRE_ATOMIC_COUNT: break;
+    }
+    return old;
+}
+
+static cpu_value plainly(cpu_emit *e, vyre_atomic_op op, const place *at) {
+    const char *type = cpu_type(e, at->type, false);
+    const uint32_t size = vyre_type_size(at->type);
+    cpu_value old =
+        cpu_new(e, at->type, CPU_ONE, "load %s, ptr %s, align %u", type, at->address.text, size);
+    cpu_value now = combine(e, op, old, at->value, at->expected);
+    cpu_line(e, "  store %s %s, ptr %s, align %u", type, now.text, at->address.text, size);
+    return old;
+}
+
+/* LLVM's name of the operation. */
+static const char *name_of(vyre_atomic_op op, vyre_type type) {
+    const bool plus_minus = vyre_type_is_signed(type);
+    switch (op) {
+    case VYRE_ATOMIC_ADD: return vyre_type_is_float(type) ? "fadd" : "add";
+    case VYRE_ATOMIC_SUB: return "sub";
+    case VYRE_ATOMIC_MIN: return plus_minus ? "min" : "umin";
+    case VYRE_ATOMIC_MAX: return plus_minus ? "max" : "umax";
+    case VYRE_ATOMIC_AND: return "and";
+    case VYRE_ATOMIC_OR: return "or";
+    case VYRE_ATOMIC_XOR: return "xor";
+    case VYRE_ATOMIC_NAND: return "nand";
+    case VYRE_ATOMIC_EXCHANGE: return "xchg";
+    case VYRE_ATOMIC_CAS:
+    case VYRE_ATOMIC_CAS_WEAK:
+    case VYRE_ATOMIC_COUNT: break;
+    }
+    return NULL;
+}
+
+static cpu_value locked(cpu_emit *e, vyre_atomic_op op, const place *at) {
+    const char *type = cpu_type(e, at->type, false), *name = name_of(op, at->type);
+    const uint32_t size = vyre_type_size(at->type);
+    if (name) {
+        return cpu_new(e, at->type, CPU_ONE, "atomicrmw %s ptr %s, %s %s seq_cst, align %u", name,
+                       at->address.text, type, at->value.text, size);
+    }
+    cpu_value pair =
+        cpu_new(e, at->type, CPU_ONE, "cmpxchg ptr %s, %s %s, %s %s seq_cst seq_cst, align %u",
+                at->address.text, type, at->expected.text, type, at->value.text, size);
+    return cpu_new(e, at->type, CPU_ONE, "extractvalue { %s, i1 } %s, 0", type, pair.text);
+}
+
+/* Of one lane: the old value, or 0 beyond the end. */
+static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, place *at) {
+    const uint32_t label = cpu_label(e);
+    const bool shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER;
+    const char *type = cpu_type(e, at->type, false);
+    cpu_need_base(e, s->decl);
+    cpu_value inside =
+        cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%n%u", index.text, s->decl);
+    cpu_line(e, "  br label %%before%u", label);
+    cpu_line(e, "before%u:", label);
+    cpu_line(e, "  br i1 %s, label %%atomic%u, label %%behind%u", inside.text, label, label);
+    cpu_line(e, "atomic%u:", label);
+    at->address = cpu_address(e, s->decl, index);
+    cpu_value old =
+        shared ? locked(e, (vyre_atomic_op)s->sub, at) : plainly(e, (vyre_atomic_op)s->sub, at);
+    cpu_line(e, "  br label %%behind%u", label);
+    cpu_line(e, "behind%u:", label);
+    return cpu_new(e, at->type, CPU_ONE, "phi %s [ %s, %%before%u ], [ %s, %%atomic%u ]", type,
+                   cpu_literal(at->type, 0).text, label, old.text, label);
+}
+
+void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
+    const vyre_type type = (vyre_type)e->p->decls[s->decl].type;
+    cpu_value index = cpu_operand(e, s, 0), value = cpu_operand(e, s, 1);
+    cpu_value expected = s->arg[2] == VYRE_NONE ? value : cpu_operand(e, s, 2);
+    uint32_t loop = 0, result = e->next++;
+    if (e->width == 1) {
+        place at = {.decl = s->decl, .type = type, .value = value, .expected = expected};
+        cpu_value old = one_lane(e, s, index, &at);
+        if (s->var != VYRE_NONE) {
+            cpu_set(e, s->var, old, true);
+        }
+        return;
+    }
+    const char *vector = cpu_type(e, type, true);
+    cpu_head(e, "  %%t%u = alloca %s, align 64", result, vector);
+    cpu_value lane = cpu_lanes_begin(e, &loop);
+    place at = {.decl = s->decl,
+                .type = type,
+                .value = cpu_extract(e, value, lane.text),
+                .expected = cpu_extract(e, expected, lane.text)};
+    cpu_value old = one_lane(e, s, cpu_extract(e, index, lane.text), &at);
+    cpu_value element = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%t%u, i32 0, i32 %s",
+                                vector, result, lane.text);
+    cpu_line(e, "  store %s %s, ptr %s", cpu_type(e, type, false), old.text, element.text);
+    cpu_lanes_end(e, loop);
+    if (s->var != VYRE_NONE) {
+        cpu_set(e, s->var,
+                cpu_new(e, type, CPU_EACH, "load %s, ptr %%t%u, align 64", vector, result), true);
+    }
+}

@@ -1,0 +1,55 @@
+/* Who is active. `%act` holds a bool for each lane of the gang; `%ended` those that have ended.
+ * Where lanes part the old mask is kept in the scope, and every end of a scope makes `%act` anew
+ * from it: what was active before, without those that have ended, left the loop or this trip.
+ * Lanes that leave set `%act` to none and jump to the end of their list, and each end of a scope
+ * that was left in this way asks whether anybody is still there: code never runs for nobody, so a
+ * loop that only others would end is not entered. */
+#include <stdio.h>
+
+#include "backend/cpu/emit.h"
+
+bool cpu_is_masked(const cpu_emit *e) {
+    return e->width > 1 && (e->depth > 0 || e->may_end || e->masked_tail);
+}
+
+cpu_value cpu_active(cpu_emit *e) {
+    return cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%act", cpu_type(e, VYRE_BOOL, true));
+}
+
+cpu_value cpu_any(cpu_emit *e, cpu_value mask) {
+    cpu_value bits =
+        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
+    return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", e->width, bits.text);
+}
+
+/* Bits of the active lanes are taken one by one, lowest first. */
+cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label) {
+    const uint32_t label = *out_label = cpu_label(e), w = e->width;
+    char bits[32];
+    if (cpu_is_masked(e)) {
+        cpu_value small =
+            cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", w, cpu_active(e).text, w);
+        cpu_value wide =
+            w == 32 ? small : cpu_new(e, VYRE_U32, CPU_ONE, "zext i%u %s to i32", w, small.text);
+        (void)snprintf(bits, sizeof bits, "%s", wide.text);
+    } else {
+        (void)snprintf(bits, sizeof bits, "%d", (int)(w == 32 ? UINT32_MAX : (1u << w) - 1));
+    }
+    cpu_head(e, "  %%left%u = alloca i32, align 4", label);
+    cpu_line(e, "  store i32 %s, ptr %%left%u, align 4", bits, label);
+    cpu_line(e, "  br label %%lane%u", label);
+    cpu_line(e, "lane%u:", label);
+    cpu_value left = cpu_new(e, VYRE_U32, CPU_ONE, "load i32, ptr %%left%u, align 4", label);
+    cpu_value more = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i32 %s, 0", left.text);
+    cpu_line(e, "  br i1 %s, label %%work%u, label %%done%u", more.text, label, label);
+    cpu_line(e, "work%u:", label);
+    cpu_value lower = cpu_new(e, VYRE_U32, CPU_ONE, "sub i32 %s, 1", left.text);
+    cpu_value rest = cpu_new(e, VYRE_U32, CPU_ONE, "and i32 %s, %s", left.text, lower.text);
+    cpu_line(e, "  store i32 %s, ptr %%left%u, align 4", rest.text, label);
+    return cpu_new(e, VYRE_U32, CPU_ONE, "call i32 @llvm.cttz.i32(i32 %s, i1 true)", left.text);
+}
+
+void cpu_lanes_end(cpu_emit *e, uint32_t label) {
+    cpu_line(e, "  br label %%lane%u", label);
+    cpu_line(e, "done%u:", label);
+}

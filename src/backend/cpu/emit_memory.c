@@ -1,0 +1,310 @@
+/* Loads and stores. An index beyond the end selects another address: loads come from a place that
+ * holds zeros, stores go to one that nobody reads; so there is no branch, and no access leaves its
+ * buffer. A gang whose indices are consecutive makes one vector access if its last index is inside
+ * too (which also says that no index wraps), else one access per lane.
+ *
+ * Different declarations never share memory, so each access says to which one it belongs. */
+#include <stdio.h>
+
+#include "backend/cpu/emit.h"
+#include "base/mutant.h"
+
+static vyre_type element_of(const cpu_emit *e, vyre_decl decl) {
+    return (vyre_type)e->p->decls[decl].type;
+}
+
+/* The type whose LLVM name is that of a stored element. */
+static vyre_type stored_type(vyre_type type) {
+    return type == VYRE_BOOL ? VYRE_U32 : type == VYRE_F16 || type == VYRE_BF16 ? VYRE_U16 : type;
+}
+
+static void alias(const cpu_emit *e, vyre_decl decl, char *out, size_t size) {
+    const uint32_t count = e->p->decl_count, first = e->lists;
+    out[0] = '\0';
+    if (count <= CPU_MOST_ALIASES) {
+        (void)snprintf(out, size, ", !alias.scope !%u, !noalias !%u", first + 1 + count + decl,
+                       first + 1 + 2 * count + decl);
+    }
+}
+
+/* Whether lanes of the gang have the memory each for itself. */
+static bool is_private(const cpu_emit *e, vyre_decl decl) {
+    return e->bindings[decl].meaning == CPU_IS_PRIVATE;
+}
+
+static void head_count(cpu_emit *e, vyre_decl decl, const char *count) {
+    cpu_head(e, "  %%n%u = add i32 %s, 0", decl, count);
+    cpu_head(e, "  %%m%u = call i32 @llvm.usub.sat.i32(i32 %s, i32 %u)", decl, count,
+             VYRE_MUTANT(cpu_gang_end, e->width - 1, 0));
+}
+
+void cpu_need_base(cpu_emit *e, vyre_decl decl) {
+    const cpu_binding *b = &e->bindings[decl];
+    char count[24];
+    if (e->has_base[decl]) {
+        return;
+    }
+    e->has_base[decl] = true;
+    (void)snprintf(count, sizeof count, "%d", (int)(uint32_t)b->count);
+    switch ((cpu_meaning)b->meaning) {
+    case CPU_IS_BUFFER:
+        cpu_head(e, "  %%p%u = getelementptr i8, ptr %%buffers, i64 %zu", decl,
+                 b->number * sizeof(cpu_buffer));
+        cpu_head(e, "  %%b%u = load ptr, ptr %%p%u, align 8", decl, decl);
+        cpu_head(e, "  %%q%u = getelementptr i8, ptr %%p%u, i64 %zu", decl, decl,
+                 offsetof(cpu_buffer, count));
+        cpu_head(e, "  %%c%u = load i32, ptr %%q%u, align 8", decl, decl);
+        (void)snprintf(count, sizeof count, "%%c%u", decl);
+        break;
+    case CPU_IS_ARENA:
+        cpu_head(e, "  %%b%u = getelementptr i8, ptr %%arena, i64 %u", decl, b->number);
+        break;
+    case CPU_IS_PRIVATE:
+        cpu_head(e, "  %%b%u = alloca [%zu x %s], align 64", decl, (size_t)b->count * e->width,
+                 cpu_stored(element_of(e, decl)));
+        break;
+    case CPU_IS_MADE: cpu_head(e, "  %%b%u = getelementptr i8, ptr %%made, i64 0", decl); break;
+    case CPU_IS_PARAM:
+    case CPU_IS_GROUP_ID:
+    case CPU_IS_GROUPS:
+    case CPU_IS_NUMBER:
+    case CPU_IS_SCALAR:
+    case CPU_IS_TICK: return;
+    }
+    head_count(e, decl, count);
+}
+
+cpu_value cpu_length(cpu_emit *e, vyre_decl decl) {
+    cpu_value v = {.type = VYRE_U32};
+    if (e->bindings[decl].meaning != CPU_IS_BUFFER) {
+        return cpu_u32((uint32_t)e->bindings[decl].count);
+    }
+    cpu_need_base(e, decl);
+    (void)snprintf(v.text, sizeof v.text, "%%n%u", decl);
+    return v;
+}
+
+/* A param, computed once in the entry block. */
+cpu_value cpu_param(cpu_emit *e, vyre_decl decl) {
+    const cpu_binding *b = &e->bindings[decl];
+    const vyre_type type = element_of(e, decl);
+    cpu_value v = {.type = (uint8_t)type};
+    switch ((cpu_meaning)b->meaning) {
+    case CPU_IS_NUMBER: return cpu_literal(type, b->count);
+    case CPU_IS_GROUP_ID:
+        (void)snprintf(v.text, sizeof v.text, "%%g%c", "xyz"[b->number]);
+        return v;
+    case CPU_IS_GROUPS: (void)snprintf(v.text, sizeof v.text, "%%n%c", "xyz"[b->number]); return v;
+    case CPU_IS_TICK: (void)snprintf(v.text, sizeof v.text, "%%tick"); return v;
+    case CPU_IS_PARAM:
+    case CPU_IS_SCALAR:
+    case CPU_IS_BUFFER:
+    case CPU_IS_ARENA:
+    case CPU_IS_PRIVATE:
+    case CPU_IS_MADE: break;
+    }
+    (void)snprintf(v.text, sizeof v.text, "%%r%u", decl);
+    if (!e->has_base[decl]) {
+        const bool scalar = b->meaning == CPU_IS_SCALAR;
+        e->has_base[decl] = true;
+        cpu_head(e, "  %%p%u = getelementptr i8, ptr %s, i64 %u", decl,
+                 scalar ? "%scalars" : "%params", 8 * b->number);
+        if (type == VYRE_BOOL && !scalar) {
+            cpu_head(e, "  %%q%u = load i64, ptr %%p%u, align 8", decl, decl);
+            cpu_head(e, "  %%r%u = icmp ne i64 %%q%u, 0", decl, decl);
+        } else {
+            cpu_head(e, "  %%r%u = load %s, ptr %%p%u, align 8", decl, cpu_type(e, type, false),
+                     decl);
+        }
+    }
+    return v;
+}
+
+/* Index of the element in memory: lanes of a gang have their private elements side by side. */
+static cpu_value place_of(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    if (!is_private(e, decl) || e->width == 1) {
+        return index;
+    }
+    cpu_value first = cpu_apply(e, VYRE_EXPR_MUL, index, cpu_u32(e->width), index);
+    cpu_value lane = {.type = VYRE_U32, .hold = CPU_LINEAR, .stride = 1, .text = "0"};
+    return cpu_apply(e, VYRE_EXPR_ADD, first, lane, first);
+}
+
+cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    cpu_need_base(e, decl);
+    cpu_value wide = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", index.text);
+    return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 %s",
+                   cpu_stored(element_of(e, decl)), decl, wide.text);
+}
+
+static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    cpu_value count = {.type = VYRE_U32};
+    cpu_need_base(e, decl);
+    (void)snprintf(count.text, sizeof count.text, "%%n%u", decl);
+    if (index.hold == CPU_EACH) {
+        count = cpu_each(e, count);
+    }
+    return cpu_compare(e, "ult", index, count);
+}
+
+/* The address of one element, or another one if it is beyond the end. `vector`: of as many as the
+ * gang has, from there on. */
+static cpu_value safe_address(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place,
+                              const char *otherwise) {
+    cpu_value inside = is_inside(e, decl, index);
+    cpu_value address = cpu_address(e, decl, place);
+    return cpu_new(e, VYRE_U64, CPU_ONE, "select i1 %s, ptr %s, ptr %s", inside.text, address.text,
+                   otherwise);
+}
+
+static cpu_value load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold) {
+    const vyre_type type = element_of(e, decl), stored = stored_type(type);
+    char scopes[64];
+    alias(e, decl, scopes, sizeof scopes);
+    cpu_value v =
+        cpu_new(e, stored, hold, "load %s, ptr %s, align %u%s",
+                cpu_type(e, stored, hold == CPU_EACH), address, vyre_type_size(type), scopes);
+    return v;
+}
+
+static void store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v) {
+    char scopes[64];
+    alias(e, decl, scopes, sizeof scopes);
+    cpu_line(e, "  store %s %s, ptr %s, align %u%s", cpu_type_of(e, v), v->text, address,
+             vyre_type_size(element_of(e, decl)), scopes);
+}
+
+/* A vector of addresses. */
+static cpu_value addresses(cpu_emit *e, vyre_decl decl, cpu_value place) {
+    cpu_value wide = cpu_new(e, VYRE_U64, CPU_EACH, "zext %s %s to %s", cpu_type_of(e, &place),
+                             place.text, cpu_type(e, VYRE_U64, true));
+    return cpu_new(e, VYRE_U64, CPU_EACH, "getelementptr %s, ptr %%b%u, %s %s",
+                   cpu_stored(element_of(e, decl)), decl, cpu_type(e, VYRE_U64, true), wide.text);
+}
+
+static cpu_value gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const char *vector = cpu_type(e, stored, true);
+    const uint32_t w = e->width;
+    cpu_value inside = is_inside(e, decl, index), at = addresses(e, decl, place);
+    cpu_value zero =
+        cpu_new(e, VYRE_U64, CPU_EACH, "insertelement <%u x ptr> poison, ptr %%zero, i32 0", w);
+    zero = cpu_new(e, VYRE_U64, CPU_EACH,
+                   "shufflevector <%u x ptr> %s, <%u x ptr> poison, <%u x i32> zeroinitializer", w,
+                   zero.text, w, w);
+    at = cpu_new(e, VYRE_U64, CPU_EACH, "select <%u x i1> %s, <%u x ptr> %s, <%u x ptr> %s", w,
+                 inside.text, w, at.text, w, zero.text);
+    cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
+    return cpu_new(e, stored, CPU_EACH,
+                   "call %s @llvm.masked.gather.%s.v%up0(<%u x ptr> %s, i32 %u, <%u x i1> %s, %s "
+                   "poison)",
+                   vector, cpu_suffix(e, stored, true), w, w, at.text,
+                   vyre_type_size(element_of(e, decl)), w, all.text, vector);
+}
+
+static void scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place, cpu_value v) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const uint32_t w = e->width;
+    cpu_value mask = is_inside(e, decl, index), at = addresses(e, decl, place);
+    if (cpu_is_masked(e)) {
+        mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
+    }
+    cpu_line(
+        e, "  call void @llvm.masked.scatter.%s.v%up0(%s %s, <%u x ptr> %s, i32 %u, <%u x i1> %s)",
+        cpu_suffix(e, stored, true), w, cpu_type_of(e, &v), v.text, w, at.text,
+        vyre_type_size(element_of(e, decl)), w, mask.text);
+}
+
+/* Is the whole gang, from its first index on, inside? */
+static cpu_value gang_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    cpu_need_base(e, decl);
+    return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%m%u", index.text, decl);
+}
+
+static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const uint32_t label = cpu_label(e);
+    cpu_value inside = gang_is_inside(e, decl, index);
+    cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
+    cpu_line(e, "fast%u:", label);
+    cpu_value fast = load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH);
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "slow%u:", label);
+    cpu_value all = cpu_each(e, index);
+    cpu_value slow = gather(e, decl, all, all);
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "loaded%u:", label);
+    return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]",
+                   cpu_type(e, stored, true), fast.text, label, slow.text, label);
+}
+
+cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type type = element_of(e, decl);
+    cpu_value v;
+    if (index.hold == CPU_ONE) {
+        const bool own = is_private(e, decl) && e->width > 1;
+        cpu_value place =
+            own ? cpu_apply(e, VYRE_EXPR_MUL, index, cpu_u32(e->width), index) : index;
+        cpu_value address = safe_address(e, decl, index, place, "%zero");
+        v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
+    } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
+        v = load_consecutive(e, decl, index);
+    } else {
+        cpu_value each = cpu_each(e, index);
+        v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
+    }
+    return cpu_widen(e, type, &v);
+}
+
+/* All lanes of the gang store the same to one place: once, if any of them is active. */
+static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
+    const uint32_t label = cpu_label(e);
+    const bool masked = cpu_is_masked(e);
+    if (masked) {
+        cpu_line(e, "  br i1 %s, label %%once%u, label %%behind%u", cpu_any(e, cpu_active(e)).text,
+                 label, label);
+        cpu_line(e, "once%u:", label);
+    }
+    store_at(e, decl, safe_address(e, decl, index, index, "%dump").text, v);
+    if (masked) {
+        cpu_line(e, "  br label %%behind%u", label);
+        cpu_line(e, "behind%u:", label);
+    }
+}
+
+static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
+    const uint32_t label = cpu_label(e);
+    cpu_value inside = gang_is_inside(e, decl, index);
+    if (cpu_is_masked(e)) {
+        cpu_value idle = cpu_active(e);
+        idle = cpu_binary(e, "xor", VYRE_BOOL, idle, cpu_each(e, cpu_literal(VYRE_BOOL, 1)));
+        cpu_value some = cpu_any(e, idle);
+        some = cpu_binary(e, "xor", VYRE_BOOL, some, cpu_literal(VYRE_BOOL, 1));
+        inside = cpu_binary(e, "and", VYRE_BOOL, inside, some);
+    }
+    cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
+    cpu_line(e, "fast%u:", label);
+    store_at(e, decl, cpu_address(e, decl, index).text, v);
+    cpu_line(e, "  br label %%stored%u", label);
+    cpu_line(e, "slow%u:", label);
+    cpu_value all = cpu_each(e, index);
+    scatter(e, decl, all, all, *v);
+    cpu_line(e, "  br label %%stored%u", label);
+    cpu_line(e, "stored%u:", label);
+}
+
+void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
+    cpu_value v = cpu_narrow(e, element_of(e, decl), value);
+    const bool own = is_private(e, decl) && e->width > 1;
+    if (index.hold == CPU_ONE && v.hold == CPU_ONE && !own) {
+        store_once(e, decl, index, &v);
+        return;
+    }
+    v = cpu_each(e, v);
+    if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
+        store_consecutive(e, decl, index, &v);
+        return;
+    }
+    cpu_value each = cpu_each(e, index);
+    scatter(e, decl, each, cpu_each(e, place_of(e, decl, each)), v);
+}

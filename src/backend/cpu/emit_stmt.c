@@ -1,0 +1,558 @@
+/* Statements. Lists are linear, so one pass with a stack of open scopes emits them. Labels of a
+ * scope: elseN, endN (its end is reached), headN (a loop's test), contN (the end of a trip), outN
+ * (behind it). */
+#include <stdio.h>
+
+#include "backend/cpu/emit.h"
+#include "base/mutant.h"
+
+/* Variables. */
+
+static void raise(cpu_emit *e, vyre_var var, const cpu_value *value) {
+    uint8_t hold = value->hold;
+    int32_t stride = value->hold == CPU_LINEAR ? value->stride : 0;
+    if (e->depths[var] < e->depth && e->width > 1) {
+        hold = CPU_EACH; /* some lanes keep what they have */
+    }
+    if (!e->started[var]) {
+        e->started[var] = true;
+    } else if (e->strides[var] != stride && hold != CPU_EACH) {
+        hold = CPU_EACH; /* ONE here and LINEAR there, or two strides */
+    }
+    if (hold < e->holds[var]) {
+        return;
+    }
+    if (hold != e->holds[var] || (hold == CPU_LINEAR && stride != e->strides[var])) {
+        e->changed = true;
+        e->holds[var] = hold;
+        e->strides[var] = hold == CPU_LINEAR ? stride : 0;
+    }
+}
+
+static void need_place(cpu_emit *e, vyre_var var) {
+    if (!e->has_place[var]) {
+        e->has_place[var] = true;
+        if (e->form == CPU_FORM_CONTROL) {
+            cpu_head(e, "  %%x%u = getelementptr i8, ptr %%scalars, i64 %u", var, 8 * var);
+            return;
+        }
+        cpu_head(e, "  %%x%u = alloca %s", var,
+                 cpu_type(e, (vyre_type)e->p->vars[var].type, e->holds[var] == CPU_EACH));
+    }
+}
+
+cpu_value cpu_get(cpu_emit *e, vyre_var var) {
+    const vyre_type type = (vyre_type)e->p->vars[var].type;
+    const cpu_hold hold = (cpu_hold)e->holds[var];
+    need_place(e, var);
+    cpu_value v =
+        cpu_new(e, type, hold, "load %s, ptr %%x%u", cpu_type(e, type, hold == CPU_EACH), var);
+    v.stride = hold == CPU_LINEAR ? e->strides[var] : 0;
+    return v;
+}
+
+void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
+    if (binds) {
+        e->depths[var] = (uint16_t)e->depth;
+    }
+    raise(e, var, &value);
+    need_place(e, var);
+    const bool each = e->holds[var] == CPU_EACH;
+    if (each) {
+        value = cpu_each(e, value);
+    } else if (value.hold == CPU_EACH) {
+        return; /* this round is void */
+    }
+    if (e->depths[var] < e->depth && each && e->width > 1) {
+        cpu_value old = cpu_get(e, var);
+        value = cpu_select(e, cpu_active(e), value, old);
+    }
+    cpu_line(e, "  store %s %s, ptr %%x%u", cpu_type(e, (vyre_type)value.type, each), value.text,
+             var);
+}
+
+/* Masks. */
+
+static void set_active(cpu_emit *e, cpu_value mask) {
+    cpu_line(e, "  store %s %s, ptr %%act", cpu_type(e, VYRE_BOOL, true), mask.text);
+}
+
+static cpu_value complement(cpu_emit *e, cpu_value mask) {
+    return cpu_binary(e, "xor", VYRE_BOOL, mask, cpu_each(e, cpu_literal(VYRE_BOOL, 1)));
+}
+
+static cpu_value both(cpu_emit *e, cpu_value x, cpu_value y) {
+    return cpu_binary(e, "and", VYRE_BOOL, x, y);
+}
+
+/* The mask without the lanes that a place remembers. */
+static cpu_value without(cpu_emit *e, cpu_value mask, const char *place, uint32_t label) {
+    char name[24];
+    if (label) {
+        (void)snprintf(name, sizeof name, "%s%u", place, label);
+    } else {
+        (void)snprintf(name, sizeof name, "%s", place);
+    }
+    cpu_value gone =
+        cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), name);
+    return both(e, mask, complement(e, gone));
+}
+
+static cpu_scope *innermost_loop(cpu_emit *e) {
+    for (uint32_t i = e->scope_count; i-- > 0;) {
+        const uint8_t op = e->p->stmts[e->scopes[i].opener].op;
+        if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
+            return &e->scopes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_loop(const cpu_emit *e, const cpu_scope *scope) {
+    const uint8_t op = e->p->stmts[scope->opener].op;
+    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
+}
+
+/* Where one goes when nobody is active: the end of the innermost open list. */
+static void end_label(const cpu_emit *e, char *out, size_t size) {
+    const cpu_scope *s = e->scope_count ? &e->scopes[e->scope_count - 1] : NULL;
+    if (!s) {
+        (void)snprintf(out, size, "gang_end");
+    } else {
+        const bool others = s->parts && s->has_else && !s->in_else; /* who did not take this arm */
+        (void)snprintf(out, size, "%s%u",
+                       is_loop(e, s) ? "cont"
+                       : others      ? "else"
+                                     : "end",
+                       s->label);
+    }
+}
+
+/* Goes on only if somebody is active. */
+static void need_somebody(cpu_emit *e) {
+    char end[24];
+    const uint32_t label = cpu_label(e);
+    end_label(e, end, sizeof end);
+    cpu_line(e, "  br i1 %s, label %%some%u, label %%%s", cpu_any(e, cpu_active(e)).text, label,
+             end);
+    cpu_line(e, "some%u:", label);
+}
+
+/* The active lanes leave; `place` remembers them. */
+static void leave_masked(cpu_emit *e, const char *place, const cpu_scope *until) {
+    char end[24];
+    cpu_value old =
+        cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), place);
+    cpu_value now = cpu_binary(e, "or", VYRE_BOOL, old, cpu_active(e));
+    cpu_line(e, "  store %s %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), now.text, place);
+    set_active(e, cpu_each(e, cpu_literal(VYRE_BOOL, 0)));
+    for (uint32_t i = e->scope_count; i-- > 0;) {
+        e->scopes[i].left = true;
+        if (&e->scopes[i] == until) {
+            break;
+        }
+    }
+    end_label(e, end, sizeof end);
+    cpu_line(e, "  br label %%%s", end);
+    cpu_line(e, "dead%u:", cpu_label(e));
+}
+
+static void jump(cpu_emit *e, const char *name, uint32_t label) {
+    if (label) {
+        cpu_line(e, "  br label %%%s%u", name, label);
+    } else {
+        cpu_line(e, "  br label %%%s", name);
+    }
+    cpu_line(e, "dead%u:", cpu_label(e));
+}
+
+static void emit_break(cpu_emit *e, bool goes_on) {
+    cpu_scope *loop = innermost_loop(e);
+    /* Lanes part between the loop and here. */
+    bool apart = false;
+    for (cpu_scope *s = loop + 1; s < e->scopes + e->scope_count; s++) {
+        apart |= s->parts;
+    }
+    if (apart && !e->parts[loop->opener]) {
+        e->parts[loop->opener] = true;
+        e->changed = true;
+    }
+    if (!loop->parts) {
+        jump(e, goes_on ? "cont" : "out", loop->label);
+        return;
+    }
+    char place[24];
+    (void)snprintf(place, sizeof place, "%s%u", goes_on ? "skip" : "gone", loop->label);
+    leave_masked(e, place, loop);
+}
+
+static void emit_exit(cpu_emit *e) {
+    if (e->width == 1 || (e->depth == 0 && !e->masked_tail && !e->may_end)) {
+        jump(e, "gang_end", 0);
+        return;
+    }
+    if (e->depth == 0) { /* all that are left */
+        jump(e, "gang_end", 0);
+        return;
+    }
+    if (!e->may_end) {
+        e->may_end = true;
+        e->changed = true;
+    }
+    leave_masked(e, "ended", NULL);
+}
+
+/* Records the lowest lane that trapped, if it is lower than the one that is known. */
+void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt) {
+    const vyre_stmt_node *s = &e->p->stmts[stmt];
+    const uint32_t label = cpu_label(e);
+    cpu_value address = cpu_operand(e, s, 0), lane = e->lane;
+    if (e->width > 1) {
+        char first[28] = "0";
+        if (cpu_is_masked(e)) {
+            cpu_value bits = cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width,
+                                     cpu_active(e).text, e->width);
+            cpu_value at = cpu_new(e, VYRE_U32, CPU_ONE, "call i%u @llvm.cttz.i%u(i%u %s, i1 true)",
+                                   e->width, e->width, e->width, bits.text);
+            if (e->width != 32) {
+                at = cpu_new(e, VYRE_U32, CPU_ONE, "zext i%u %s to i32", e->width, at.text);
+            }
+            (void)snprintf(first, sizeof first, "%s", at.text);
+        }
+        lane = cpu_extract(e, lane, first);
+        address = cpu_extract(e, address, first);
+    }
+    cpu_value number = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", lane.text);
+    number = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %%first", number.text);
+    cpu_value wide = address.type == VYRE_U64 || address.type == VYRE_I64
+                         ? address
+                         : cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", address.text);
+    cpu_value place =
+        cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(trap_lane));
+    cpu_value known = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %s", place.text);
+    cpu_value lower = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp %s i64 %s, %s",
+                              VYRE_MUTANT(cpu_trap_lowest, "ult", "ugt"), number.text, known.text);
+    cpu_line(e, "  br i1 %s, label %%trap%u, label %%trapped%u", lower.text, label, label);
+    cpu_line(e, "trap%u:", label);
+    cpu_line(e, "  store i64 %s, ptr %s", number.text, place.text);
+    cpu_value to = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu",
+                           CPU_FIELD(trap_address));
+    cpu_line(e, "  store i64 %s, ptr %s", wide.text, to.text);
+    to =
+        cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(trap_site));
+    cpu_line(e, "  store i64 %llu, ptr %s", (unsigned long long)((uint64_t)e->segment << 32 | stmt),
+             to.text);
+    cpu_line(e, "  br label %%trapped%u", label);
+    cpu_line(e, "trapped%u:", label);
+}
+
+/* Scopes. */
+
+static cpu_scope *open_scope(cpu_emit *e, vyre_stmt stmt) {
+    cpu_scope *scope = &e->scopes[e->scope_count++];
+    *scope = (cpu_scope){.opener = stmt, .label = cpu_label(e)};
+    for (uint32_t i = 0; is_loop(e, scope) && i + 1 < e->scope_count; i++) {
+        e->scopes[i].has_loop = true;
+    }
+    return scope;
+}
+
+/* Lanes part at the scope, which has just been opened. */
+static void part(cpu_emit *e, cpu_scope *scope) {
+    scope->parts = true;
+    scope->saved = cpu_active(e);
+    e->depth++;
+}
+
+/* Behind a scope that parted: all are active again that were before and are still there. */
+static void rejoin(cpu_emit *e, const cpu_scope *scope) {
+    cpu_value mask = scope->saved;
+    e->depth--;
+    if (e->may_end) {
+        mask = without(e, mask, "ended", 0);
+    }
+    const cpu_scope *loop = innermost_loop(e); /* the scope itself is closed already */
+    if (loop && loop->parts) {
+        mask = without(e, mask, "gone", loop->label);
+        mask = without(e, mask, "skip", loop->label);
+    }
+    set_active(e, mask);
+}
+
+static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
+    cpu_scope *s = open_scope(e, stmt);
+    s->has_else = e->p->stmts[e->p->stmts[stmt].match].op == VYRE_STMT_ELSE;
+    const char *otherwise = s->has_else ? "else" : "end";
+    cpu_value test = condition;
+    if (condition.hold != CPU_ONE) {
+        part(e, s);
+        s->taken = condition;
+        cpu_value mask = both(e, s->saved, condition);
+        set_active(e, mask);
+        test = cpu_any(e, mask);
+    }
+    cpu_line(e, "  br i1 %s, label %%then%u, label %%%s%u", test.text, s->label, otherwise,
+             s->label);
+    cpu_line(e, "then%u:", s->label);
+}
+
+static void emit_else(cpu_emit *e) {
+    cpu_scope *s = &e->scopes[e->scope_count - 1];
+    s->in_else = true;
+    cpu_line(e, "  br label %%%s%u", s->parts ? "else" : "end", s->label);
+    cpu_line(e, "else%u:", s->label);
+    if (s->parts) {
+        cpu_value mask = both(e, s->saved, complement(e, s->taken));
+        set_active(e, mask);
+        cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u", cpu_any(e, mask).text,
+                 s->label, s->label);
+        cpu_line(e, "elsewhere%u:", s->label);
+    }
+}
+
+static void close_scope(cpu_emit *e, const cpu_scope *s) {
+    if (s->parts) {
+        rejoin(e, s);
+    }
+    if (s->left) {
+        need_somebody(e);
+    }
+}
+
+static void emit_end_of_list(cpu_emit *e) {
+    const cpu_scope s = e->scopes[--e->scope_count];
+    cpu_line(e, "  br label %%end%u", s.label);
+    cpu_line(e, "end%u:", s.label);
+    close_scope(e, &s);
+}
+
+/* Trips are counted, in a variable that LLVM keeps in a register; now and then the clock is looked
+ * at. */
+static void emit_check(cpu_emit *e) {
+    const uint32_t label = cpu_label(e);
+    cpu_value fuel = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%fuel");
+    fuel = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, 1", fuel.text);
+    cpu_line(e, "  store i64 %s, ptr %%fuel", fuel.text);
+    cpu_value empty = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp slt i64 %s, 0", fuel.text);
+    cpu_line(e, "  br i1 %s, label %%look%u, label %%looked%u", empty.text, label, label);
+    cpu_line(e, "look%u:", label);
+    cpu_value field =
+        cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(check));
+    cpu_value function = cpu_new(e, VYRE_U64, CPU_ONE, "load ptr, ptr %s", field.text);
+    cpu_value stop = cpu_new(e, VYRE_U32, CPU_ONE, "call i32 %s(ptr %%ctx)", function.text);
+    cpu_value is = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i32 %s, 0", stop.text);
+    cpu_line(e, "  br i1 %s, label %%stop, label %%refuel%u", is.text, label);
+    cpu_line(e, "refuel%u:", label);
+    cpu_line(e, "  store i64 %d, ptr %%fuel", CPU_FUEL);
+    cpu_line(e, "  br label %%looked%u", label);
+    cpu_line(e, "looked%u:", label);
+}
+
+/* A loop that parts keeps two masks: who has left it, and who has left the present trip. */
+static void begin_loop(cpu_emit *e, cpu_scope *s) {
+    if (!s->parts) {
+        return;
+    }
+    const char *type = cpu_type(e, VYRE_BOOL, true);
+    cpu_head(e, "  %%gone%u = alloca %s", s->label, type);
+    cpu_head(e, "  %%skip%u = alloca %s", s->label, type);
+    cpu_line(e, "  store %s zeroinitializer, ptr %%gone%u", type, s->label);
+}
+
+static void begin_trip(cpu_emit *e, cpu_scope *s) {
+    if (s->parts) {
+        s->trip = cpu_active(e);
+        cpu_line(e, "  store %s zeroinitializer, ptr %%skip%u", cpu_type(e, VYRE_BOOL, true),
+                 s->label);
+    }
+}
+
+/* The test of a loop: who passes it goes on to bodyN, the others are gone. */
+static void test_loop(cpu_emit *e, const cpu_scope *s, cpu_value passes) {
+    cpu_value test = passes;
+    if (s->parts) {
+        cpu_value mask = both(e, cpu_active(e), cpu_each(e, passes));
+        set_active(e, mask);
+        test = cpu_any(e, mask);
+    }
+    cpu_line(e, "  br i1 %s, label %%body%u, label %%out%u", test.text, s->label, s->label);
+    cpu_line(e, "body%u:", s->label);
+}
+
+static void note_parting(cpu_emit *e, vyre_stmt loop, const cpu_value *condition) {
+    if (condition->hold != CPU_ONE && !e->parts[loop]) {
+        e->parts[loop] = true;
+        e->changed = true;
+    }
+}
+
+static void emit_while(cpu_emit *e, vyre_stmt stmt) {
+    const vyre_stmt_node *n = &e->p->stmts[stmt];
+    cpu_scope *s = open_scope(e, stmt);
+    if (e->parts[stmt]) {
+        part(e, s);
+    }
+    begin_loop(e, s);
+    cpu_line(e, "  br label %%head%u", s->label);
+    cpu_line(e, "head%u:", s->label);
+    cpu_emit_exprs(e, n->first_expr, n->end_expr);
+    cpu_value condition = cpu_truth(e, cpu_operand(e, n, 0));
+    note_parting(e, stmt, &condition);
+    if (!s->parts && condition.hold != CPU_ONE) {
+        condition = cpu_literal(VYRE_BOOL, 0); /* this round is void */
+    }
+    test_loop(e, s, condition);
+    begin_trip(e, s);
+}
+
+static void emit_for(cpu_emit *e, vyre_stmt stmt) {
+    const vyre_stmt_node *n = &e->p->stmts[stmt];
+    cpu_value from = cpu_operand(e, n, 0);
+    cpu_value to = cpu_flat(e, cpu_operand(e, n, 1));
+    cpu_value step = n->arg[2] == VYRE_NONE ? cpu_u32(1) : cpu_flat(e, cpu_operand(e, n, 2));
+    cpu_value first = cpu_apply(e, VYRE_EXPR_LT, from, to, to);
+    if (!step.known || step.bits == 0) {
+        cpu_value moves = cpu_apply(e, VYRE_EXPR_NE, step, cpu_u32(0), step);
+        cpu_value pair[] = {first, moves};
+        (void)cpu_together(e, pair, 2);
+        first = both(e, pair[0], pair[1]);
+    }
+    note_parting(e, stmt, &first);
+    note_parting(e, stmt, &step);
+    cpu_scope *s = open_scope(e, stmt);
+    if (e->parts[stmt]) {
+        part(e, s);
+    } else if (first.hold != CPU_ONE) {
+        first = cpu_literal(VYRE_BOOL, 0); /* this round is void */
+    }
+    s->to = to;
+    s->step = step;
+    begin_loop(e, s);
+    if (step.hold == CPU_EACH) {
+        from = cpu_each(e, from);
+    }
+    cpu_set(e, n->var, from, true);
+    cpu_line(e, "  br label %%head%u", s->label);
+    cpu_line(e, "head%u:", s->label);
+    test_loop(e, s, first);
+    cpu_line(e, "  br label %%trip%u", s->label);
+    cpu_line(e, "trip%u:", s->label);
+    begin_trip(e, s);
+}
+
+/* The next value is a 32-bit sum: less than the last one if it passed 2^32, which ends the loop. */
+static void next_of_for(cpu_emit *e, const cpu_scope *s) {
+    const vyre_stmt_node *n = &e->p->stmts[s->opener];
+    cpu_value now = cpu_get(e, n->var);
+    cpu_value next = cpu_apply(e, VYRE_EXPR_ADD, now, s->step, now);
+    cpu_value grows = cpu_apply(e, VYRE_EXPR_GT, next, now, now);
+    cpu_value below = cpu_apply(e, VYRE_EXPR_LT, next, s->to, now);
+    cpu_value pair[] = {VYRE_MUTANT(cpu_loop_wraps, grows, below), below};
+    (void)cpu_together(e, pair, 2);
+    cpu_value more = both(e, pair[0], pair[1]);
+    cpu_value test = more;
+    if (s->parts) {
+        cpu_value mask = both(e, cpu_active(e), cpu_each(e, more));
+        set_active(e, mask);
+        test = cpu_any(e, mask);
+    } else if (more.hold != CPU_ONE) {
+        test = cpu_literal(VYRE_BOOL, 0); /* this round is void */
+    }
+    const bool each = e->holds[n->var] == CPU_EACH;
+    next = each ? cpu_each(e, next) : next;
+    if (next.hold != CPU_EACH || each) {
+        cpu_line(e, "  store %s %s, ptr %%x%u", cpu_type(e, VYRE_U32, each), next.text, n->var);
+    }
+    cpu_line(e, "  br i1 %s, label %%trip%u, label %%out%u", test.text, s->label, s->label);
+}
+
+/* Trips of a loop without loops inside that need no look at the clock. */
+static bool is_short(const cpu_emit *e, const cpu_scope *s) {
+    const vyre_stmt_node *n = &e->p->stmts[s->opener];
+    return n->op == VYRE_STMT_FOR && s->to.known && s->to.bits <= CPU_SHORT && !s->has_loop;
+}
+
+static void emit_end_of_loop(cpu_emit *e) {
+    const cpu_scope *s = &e->scopes[e->scope_count - 1];
+    const bool counted = e->p->stmts[s->opener].op == VYRE_STMT_FOR;
+    cpu_line(e, "  br label %%cont%u", s->label);
+    cpu_line(e, "cont%u:", s->label);
+    if (s->parts) { /* who skipped the rest of the trip is back */
+        cpu_value mask = without(e, s->trip, "gone", s->label);
+        set_active(e, e->may_end ? without(e, mask, "ended", 0) : mask);
+    }
+    if (s->left) {
+        const uint32_t label = cpu_label(e);
+        cpu_line(e, "  br i1 %s, label %%some%u, label %%out%u", cpu_any(e, cpu_active(e)).text,
+                 label, s->label);
+        cpu_line(e, "some%u:", label);
+    }
+    if (!is_short(e, s)) {
+        emit_check(e);
+    }
+    if (counted) {
+        next_of_for(e, s);
+    } else {
+        cpu_line(e, "  br label %%head%u", s->label);
+    }
+    cpu_line(e, "out%u:", s->label);
+    const cpu_scope closed = *s;
+    e->scope_count--;
+    close_scope(e, &closed);
+}
+
+void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
+    const vyre_stmt_node *s = &e->p->stmts[stmt];
+    if (s->op == VYRE_STMT_WHILE) {
+        emit_while(e, stmt);
+        return;
+    }
+    cpu_emit_exprs(e, s->first_expr, s->end_expr);
+    switch ((vyre_stmt_op)s->op) {
+    case VYRE_STMT_LET: cpu_set(e, s->var, cpu_operand(e, s, 0), true); break;
+    case VYRE_STMT_ASSIGN: cpu_set(e, s->var, cpu_operand(e, s, 0), false); break;
+    case VYRE_STMT_STORE: cpu_store(e, s->decl, cpu_operand(e, s, 0), cpu_operand(e, s, 1)); break;
+    case VYRE_STMT_ATOMIC: cpu_emit_atomic(e, s); break;
+    case VYRE_STMT_SUBGROUP: cpu_emit_subgroup(e, s); break;
+    case VYRE_STMT_IF: emit_if(e, stmt, cpu_truth(e, cpu_operand(e, s, 0))); break;
+    case VYRE_STMT_ELSE: emit_else(e); break;
+    case VYRE_STMT_FOR: emit_for(e, stmt); break;
+    case VYRE_STMT_BLOCK:
+    case VYRE_STMT_REGION: (void)open_scope(e, stmt); break;
+    case VYRE_STMT_END:
+        if (is_loop(e, &e->scopes[e->scope_count - 1])) {
+            emit_end_of_loop(e);
+        } else {
+            emit_end_of_list(e);
+        }
+        break;
+    case VYRE_STMT_BREAK: emit_break(e, false); break;
+    case VYRE_STMT_CONTINUE: emit_break(e, true); break;
+    case VYRE_STMT_EXIT: emit_exit(e); break;
+    case VYRE_STMT_TRAP:
+        cpu_emit_trap(e, stmt);
+        emit_exit(e);
+        break;
+    case VYRE_STMT_INDIRECT_DISPATCH: /* the runtime has read the grid from it */
+    /* Others are gone when the emitter sees a program. */
+    case VYRE_STMT_WHILE:
+    case VYRE_STMT_CALL:
+    case VYRE_STMT_RETURN:
+    case VYRE_STMT_BARRIER:
+    case VYRE_STMT_GRID_SYNC:
+    case VYRE_STMT_ASYNC_LOAD:
+    case VYRE_STMT_ASYNC_STORE:
+    case VYRE_STMT_ASYNC_WAIT:
+    case VYRE_STMT_ALL_REDUCE:
+    case VYRE_STMT_ALL_GATHER:
+    case VYRE_STMT_REDUCE_SCATTER:
+    case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_COUNT: break;
+    }
+}
+
+void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
+    for (vyre_stmt i = begin; i < end; i++) {
+        cpu_emit_stmt(e, i);
+    }
+}

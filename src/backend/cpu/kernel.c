@@ -1,0 +1,80 @@
+/* A kernel as text. Of each group:
+ *   runN         walks over groups by linear number
+ *   gN_group     runs the schedule of one group, segment after segment (schedule.c)
+ *   gN_segmentK  runs the lanes of a group through a segment, gang by gang (lanes.c)
+ * All but `runN` are local, so LLVM puts them together as it likes. */
+#include "backend/cpu/kernel.h"
+
+static const char attributes[] =
+    "attributes #0 = { nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" }\n";
+
+/* Groups [begin, end), by linear number. */
+static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
+    vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
+                     number);
+    cpu_load_grid(t);
+    vyre_text_printf(
+        t,
+        "  %%wx = zext i32 %%nx to i64\n  %%wy = zext i32 %%ny to i64\n"
+        "  %%any = icmp ult i64 %%begin, %%end\n  br i1 %%any, label %%start, label %%finish\n"
+        "start:\n"
+        "  %%x0 = urem i64 %%begin, %%wx\n  %%r0 = udiv i64 %%begin, %%wx\n"
+        "  %%y0 = urem i64 %%r0, %%wy\n  %%z0 = udiv i64 %%r0, %%wy\n"
+        "  %%x1 = trunc i64 %%x0 to i32\n  %%y1 = trunc i64 %%y0 to i32\n"
+        "  %%z1 = trunc i64 %%z0 to i32\n"
+        "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n  br label %%groups\n"
+        "groups:\n"
+        "  %%g = phi i64 [ %%begin, %%start ], [ %%g2, %%next ]\n"
+        "  %%x = phi i32 [ %%x1, %%start ], [ %%x4, %%next ]\n"
+        "  %%y = phi i32 [ %%y1, %%start ], [ %%y4, %%next ]\n"
+        "  %%z = phi i32 [ %%z1, %%start ], [ %%z3, %%next ]\n"
+        "  %%first = mul i64 %%g, %u\n"
+        "  %%stop = call i1 @g%u_group(ptr %%ctx, i32 %%x, i32 %%y, i32 %%z, i64 %%first)\n"
+        "  br i1 %%stop, label %%finish, label %%count\n"
+        "count:\n"
+        "  %%f = load i64, ptr %%fuel\n  %%f2 = sub i64 %%f, 1024\n  store i64 %%f2, ptr %%fuel\n"
+        "  %%empty = icmp slt i64 %%f2, 0\n  br i1 %%empty, label %%look, label %%next\n"
+        "look:\n"
+        "  %%at_check = getelementptr i8, ptr %%ctx, i64 %zu\n"
+        "  %%check = load ptr, ptr %%at_check\n  %%c = call i32 %%check(ptr %%ctx)\n"
+        "  %%over = icmp ne i32 %%c, 0\n  br i1 %%over, label %%finish, label %%next\n"
+        "next:\n"
+        "  %%g2 = add i64 %%g, 1\n  %%x2 = add i32 %%x, 1\n"
+        "  %%carry = icmp eq i32 %%x2, %%nx\n  %%x4 = select i1 %%carry, i32 0, i32 %%x2\n"
+        "  %%cy = zext i1 %%carry to i32\n  %%y2 = add i32 %%y, %%cy\n"
+        "  %%carry2 = icmp eq i32 %%y2, %%ny\n  %%y4 = select i1 %%carry2, i32 0, i32 %%y2\n"
+        "  %%cz = zext i1 %%carry2 to i32\n  %%z3 = add i32 %%z, %%cz\n"
+        "  %%more = icmp ult i64 %%g2, %%end\n  br i1 %%more, label %%groups, label %%finish\n"
+        "finish:\n  ret void\n}\n\n",
+        CPU_FIELD(fuel), lanes, number, CPU_FIELD(check));
+}
+
+vyre_status cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
+                             vyre_text *out) {
+    *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .out = out};
+    vyre_text_init(&w->tail, a);
+    vyre_text_puts(out, "target triple = \"x86_64-unknown-linux-gnu\"\n\n");
+    return VYRE_OK;
+}
+
+vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag) {
+    vyre_text_puts(w->out, attributes);
+    vyre_text_puts(w->out, vyre_text_string(&w->tail));
+    w->out->failed |= w->tail.failed;
+    vyre_text_finish(&w->tail);
+    return vyre_text_status(w->out, "a kernel", diag);
+}
+
+vyre_status cpu_write_group(cpu_writer *w, const cpu_group *group, uint32_t number,
+                            vyre_diag *diag) {
+    const uint32_t *size = vyre_program_get(cpu_group_source(group))->workgroup;
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0; i < cpu_group_segments(group) && status == VYRE_OK; i++) {
+        status = cpu_write_lanes(w, group, number, i, diag);
+    }
+    if (status == VYRE_OK) {
+        status = cpu_write_schedule(w, group, number, diag);
+    }
+    write_run(w->out, number, size[0] * size[1] * size[2]);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* A program without grid barriers as LLVM text: a function `runN` over its groups. */
+#ifndef VYRE_SRC_BACKEND_CPU_KERNEL_H
+#define VYRE_SRC_BACKEND_CPU_KERNEL_H
+
+#include "backend/cpu/emit.h"
+#include "vyre/split.h"
+
+/* What a group is made of, and where its parts lie in the arena. */
+typedef struct cpu_group {
+    const vyre_program *program; /* lowered; it outlives the group */
+    vyre_module *module;         /* the program at its workgroup barriers; NULL: it has none */
+    uint64_t *offsets;           /* per declaration of the source: of workgroup memory */
+    uint64_t lane, made[2]; /* of what is carried over barriers, and of what lanes make known */
+    uint64_t arena;         /* bytes of all */
+    uint8_t form;           /* cpu_form of its only segment; LANES: groups run one after another */
+    uint32_t chunk;         /* ROWS: lanes along x of one unit of work */
+    uint32_t width;         /* lanes in lockstep, of the first segment */
+    const char *why;        /* for people */
+} cpu_group;
+
+vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,
+                             cpu_group *out_group, vyre_diag *diag);
+void cpu_group_finish(cpu_group *group, const vyre_allocator *a);
+/* What was cut, or is all there is. */
+const vyre_program *cpu_group_source(const cpu_group *group);
+/* Segments: one without a module. */
+uint32_t cpu_group_segments(const cpu_group *group);
+const vyre_program *cpu_group_segment(const cpu_group *group, uint32_t number);
+/* What each declaration of a segment stands for, or of the module's control program
+ * (VYRE_NONE); `out` has room for all. */
+void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out);
+
+/* A module that is being written. */
+typedef struct cpu_writer {
+    const vyre_allocator *a;
+    cpu_isa isa;
+    uint32_t gang;  /* lanes in lockstep; 0: chosen */
+    uint32_t lists; /* alias lists so far */
+    vyre_text *out;
+    vyre_text tail; /* what stands behind the functions */
+} cpu_writer;
+
+vyre_status cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
+                             vyre_text *out);
+vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag);
+/* Functions of a group; its entry is `runN`, a cpu_entry. */
+vyre_status cpu_write_group(cpu_writer *w, const cpu_group *group, uint32_t number,
+                            vyre_diag *diag);
+
+/* The parts of that. */
+
+/* An emitter for a segment (VYRE_NONE: the control program) of a group. */
+vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *out,
+                           vyre_diag *diag);
+void cpu_part_end(cpu_writer *w, cpu_emit *e);
+/* Emits with `body` until nothing changes any more. */
+void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e));
+/* Writes what was emitted as a function. */
+void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const char *arguments);
+void cpu_load_field(vyre_text *t, const char *name, const char *type, size_t offset);
+void cpu_load_grid(vyre_text *t);
+/* Private arrays begin as zeros. */
+void cpu_emit_privates(cpu_emit *e);
+/* Whether a loop of the segment has trips that vary in the gang. */
+bool cpu_part_has_varying_loop(const cpu_emit *e);
+
+/* lanes.c: function gN_segmentK. */
+vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
+                            uint32_t segment, vyre_diag *diag);
+/* schedule.c: function gN_group. */
+vyre_status cpu_write_schedule(cpu_writer *w, const cpu_group *group, uint32_t number,
+                               vyre_diag *diag);
+
+#endif

@@ -1,0 +1,33 @@
+/* LLVM 19 as a function from text to object code. The library is opened when something must be
+ * compiled, with local symbols: other parts of the process may bring another LLVM. Nothing here
+ * needs LLVM's headers. */
+#ifndef VYRE_SRC_BACKEND_CPU_LLVM_H
+#define VYRE_SRC_BACKEND_CPU_LLVM_H
+
+#include "vyre/base.h"
+
+/* What a processor can do that decides how code looks. */
+typedef enum cpu_isa { CPU_SSE2, CPU_AVX2, CPU_AVX512, CPU_ISA_COUNT } cpu_isa;
+
+/* The best of them that this machine has; found without LLVM. */
+cpu_isa cpu_isa_of_host(void);
+const char *cpu_isa_name(cpu_isa isa); /* "sse2" */
+
+typedef struct cpu_llvm cpu_llvm;
+
+/* Whether the library seems to be installed; does not open it. */
+bool cpu_llvm_is_there(void);
+/* VYRE_NOT_FOUND, with the name of the package, if it is not there. */
+vyre_status cpu_llvm_open(const vyre_allocator *allocator, cpu_llvm **out_llvm, vyre_diag *diag);
+void cpu_llvm_close(cpu_llvm *llvm);
+
+/* How much LLVM tries: 0 next to nothing, which is quick; 1 as usual. */
+enum { CPU_EFFORTS = 2 };
+
+/* An ELF object for this machine, narrowed to the isa; freed with vyre_free(a, bytes, size, 1).
+ * May be called from several threads. A text that LLVM refuses is VYRE_INTERNAL. */
+vyre_status cpu_llvm_compile(const cpu_llvm *llvm, const char *text, size_t length, cpu_isa isa,
+                             uint32_t effort, const vyre_allocator *a, void **out_object,
+                             size_t *out_size, vyre_diag *diag);
+
+#endif

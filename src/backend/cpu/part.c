@@ -1,0 +1,157 @@
+/* One function of a kernel: an emitter, set up for a segment, and what it gives as text. */
+#include <string.h>
+
+#include "backend/cpu/kernel.h"
+#include "base/alloc.h"
+#include "base/diag.h"
+
+void cpu_load_field(vyre_text *t, const char *name, const char *type, size_t offset) {
+    vyre_text_printf(t, "  %%at_%s = getelementptr i8, ptr %%ctx, i64 %zu\n", name, offset);
+    vyre_text_printf(t, "  %%%s = load %s, ptr %%at_%s, align 4\n", name, type, name);
+}
+
+void cpu_load_grid(vyre_text *t) {
+    cpu_load_field(t, "nx", "i32", CPU_FIELD(grid));
+    cpu_load_field(t, "ny", "i32", CPU_FIELD(grid) + 4);
+    cpu_load_field(t, "nz", "i32", CPU_FIELD(grid) + 8);
+}
+
+static uint32_t most_exprs(const vyre_program_view *p) {
+    uint32_t most = 0;
+    for (vyre_stmt i = 0; i < p->stmt_count; i++) {
+        const uint32_t count = p->stmts[i].end_expr - p->stmts[i].first_expr;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *e,
+                           vyre_diag *diag) {
+    const vyre_allocator *a = w->a;
+    const vyre_program *program = segment == VYRE_NONE ? vyre_module_get(group->module)->control
+                                                       : cpu_group_segment(group, segment);
+    const vyre_program_view *p = vyre_program_get(program);
+    cpu_binding *bindings = vyre_alloc_zeroed(a, p->decl_count, sizeof *bindings);
+    *e = (cpu_emit){.program = program,
+                    .p = p,
+                    .bindings = bindings,
+                    .isa = w->isa,
+                    .width = 1,
+                    .segment = segment,
+                    .lists = w->lists};
+    w->lists += 1 + 3 * p->decl_count;
+    vyre_text_init(&e->head, a);
+    vyre_text_init(&e->body, a);
+    e->values = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->values);
+    e->holds = vyre_alloc_zeroed(a, p->var_count, sizeof *e->holds);
+    e->strides = vyre_alloc_zeroed(a, p->var_count, sizeof *e->strides);
+    e->started = vyre_alloc_zeroed(a, p->var_count, sizeof *e->started);
+    e->parts = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->parts);
+    e->depths = vyre_alloc_zeroed(a, p->var_count, sizeof *e->depths);
+    e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
+    e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
+    if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
+        !e->depths || !e->has_place || !e->has_base) {
+        cpu_part_end(w, e);
+        return vyre_fail_memory(diag, "a segment");
+    }
+    cpu_group_bind(group, segment, bindings);
+    return VYRE_OK;
+}
+
+void cpu_part_end(cpu_writer *w, cpu_emit *e) {
+    const vyre_allocator *a = w->a;
+    const vyre_program_view *p = e->p;
+    vyre_free(a, (void *)(uintptr_t)e->bindings, p->decl_count, sizeof *e->bindings);
+    vyre_free(a, e->values, most_exprs(p), sizeof *e->values);
+    vyre_free(a, e->holds, p->var_count, sizeof *e->holds);
+    vyre_free(a, e->strides, p->var_count, sizeof *e->strides);
+    vyre_free(a, e->started, p->var_count, sizeof *e->started);
+    vyre_free(a, e->parts, p->stmt_count, sizeof *e->parts);
+    vyre_free(a, e->depths, p->var_count, sizeof *e->depths);
+    vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
+    vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
+    vyre_text_finish(&e->head);
+    vyre_text_finish(&e->body);
+}
+
+void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
+    do {
+        e->changed = false;
+        vyre_text_reset(&e->head);
+        vyre_text_reset(&e->body);
+        memset(e->has_place, 0, e->p->var_count);
+        memset(e->has_base, 0, e->p->decl_count);
+        e->next = 1;
+        e->scope_count = e->depth = 0;
+        body(e);
+    } while (e->changed);
+}
+
+/* Which accesses belong to which declaration. */
+static void write_aliases(const cpu_emit *e, vyre_text *out) {
+    const uint32_t count = e->p->decl_count, first = e->lists;
+    vyre_text_printf(out, "!%u = distinct !{!%u}\n", first, first);
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_text_printf(out, "!%u = distinct !{!%u, !%u}\n", first + 1 + i, first + 1 + i, first);
+        vyre_text_printf(out, "!%u = !{!%u}\n", first + 1 + count + i, first + 1 + i);
+        vyre_text_printf(out, "!%u = !{", first + 1 + 2 * count + i);
+        for (uint32_t j = 0, any = 0; count <= CPU_MOST_ALIASES && j < count; j++) {
+            if (j != i) {
+                vyre_text_printf(out, "%s!%u", any ? ", " : "", first + 1 + j);
+                any = 1;
+            }
+        }
+        vyre_text_puts(out, "}\n");
+    }
+}
+
+void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const char *arguments) {
+    vyre_text *out = w->out;
+    vyre_text_printf(out, "define internal i1 @%s(%s) #0 {\nentry:\n", name, arguments);
+    cpu_load_field(out, "buffers", "ptr", CPU_FIELD(buffers));
+    cpu_load_field(out, "params", "ptr", CPU_FIELD(values));
+    cpu_load_field(out, "arena", "ptr", CPU_FIELD(arena));
+    cpu_load_field(out, "dump", "ptr", CPU_FIELD(dump));
+    cpu_load_field(out, "zero", "ptr", CPU_FIELD(zero));
+    cpu_load_grid(out);
+    vyre_text_puts(out, vyre_text_string(&e->head));
+    vyre_text_puts(out, vyre_text_string(&e->body));
+    vyre_text_puts(out, "}\n\n");
+    write_aliases(e, &w->tail);
+    out->failed |= e->head.failed || e->body.failed;
+}
+
+void cpu_emit_privates(cpu_emit *e) {
+    enum { FEW = 16 };
+    for (vyre_decl d = 0; d < e->p->decl_count; d++) {
+        const cpu_binding *b = &e->bindings[d];
+        if (b->meaning != CPU_IS_PRIVATE) {
+            continue;
+        }
+        const vyre_type type = (vyre_type)e->p->decls[d].type;
+        cpu_need_base(e, d);
+        if (b->count <= FEW) {
+            for (uint32_t i = 0; i < b->count; i++) {
+                cpu_value at = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 %u",
+                                       cpu_stored(type), d, i * e->width);
+                cpu_line(e, "  store <%u x %s> zeroinitializer, ptr %s, align %u", e->width,
+                         cpu_stored(type), at.text, vyre_type_size(type));
+            }
+            continue;
+        }
+        cpu_value field =
+            cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(clear));
+        cpu_value clear = cpu_new(e, VYRE_U64, CPU_ONE, "load ptr, ptr %s, align 8", field.text);
+        cpu_line(e, "  call void %s(ptr %%b%u, i64 %zu)", clear.text, d,
+                 (size_t)b->count * e->width * vyre_type_size(type));
+    }
+}
+
+bool cpu_part_has_varying_loop(const cpu_emit *e) {
+    bool varies = false;
+    for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
+        varies |= e->parts[i];
+    }
+    return varies;
+}
