@@ -1,19 +1,16 @@
 /* The cpu backend as a device: memory is host memory, a kernel is machine code, a launch runs it.
  * Its path may narrow what it uses of the processor, to see how programs get along with less:
  * "cpu://features=sse2&threads=1&gang=8". */
-#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/cpu/kernel.h"
+#include "backend/cpu/run.h"
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "device/builtin.h"
 #include "kit/host_memory.h"
-#include "kit/object.h"
 #include "vyre/lower.h"
-#include "vyre/schedule.h"
 
 typedef struct cpu_device {
     vyre_host_device host;
@@ -24,13 +21,8 @@ typedef struct cpu_device {
     vyre_capabilities can;
     pthread_mutex_t lock;
     cpu_llvm *llvm; /* opened when something must be compiled */
+    vyre_team *team;
 } cpu_device;
-
-typedef struct cpu_kernel {
-    cpu_group group;
-    vyre_object *object;
-    cpu_entry run;
-} cpu_kernel;
 
 /* Opening. */
 
@@ -110,6 +102,15 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
     return VYRE_OK;
 }
 
+static void cpu_close(vyre_backend_device *object) {
+    cpu_device *device = (cpu_device *)object;
+    vyre_allocator a = device->host.allocator;
+    vyre_team_destroy(device->team);
+    cpu_llvm_close(device->llvm);
+    (void)pthread_mutex_destroy(&device->lock);
+    vyre_free(&a, device, 1, sizeof *device);
+}
+
 static vyre_status cpu_open(const vyre_backend *backend, const char *path,
                             const vyre_allocator *allocator, vyre_backend_device **out_device,
                             vyre_diag *diag) {
@@ -133,23 +134,21 @@ static vyre_status cpu_open(const vyre_backend *backend, const char *path,
     /* All that is emitted; the rest is lowered to it. */
     (void)vyre_capabilities_named("calls,async,elementary", &device->can, NULL);
     (void)pthread_mutex_init(&device->lock, NULL);
+    const vyre_team_options team = {.threads = options.threads};
+    status = vyre_team_create(&team, &a, &device->team, diag);
+    if (status != VYRE_OK) {
+        cpu_close((vyre_backend_device *)device);
+        return status;
+    }
     *out_device = (vyre_backend_device *)device;
     return VYRE_OK;
-}
-
-static void cpu_close(vyre_backend_device *object) {
-    cpu_device *device = (cpu_device *)object;
-    vyre_allocator a = device->host.allocator;
-    cpu_llvm_close(device->llvm);
-    (void)pthread_mutex_destroy(&device->lock);
-    vyre_free(&a, device, 1, sizeof *device);
 }
 
 static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info) {
     const cpu_device *device = (const cpu_device *)object;
     *out_info = (vyre_device_info){
         .version = "LLVM 19",
-        .level = VYRE_LEVEL_SEGMENT,
+        .level = VYRE_LEVEL_SCHEDULE,
         .allows_split = true,
         .has_f64 = true,
         .has_u64_atomics = true,
@@ -160,7 +159,7 @@ static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info
         .has_f16 = device->isa != CPU_SSE2,
         .max_group_lanes = VYRE_LIMIT_GROUP_LANES,
         .max_workgroup_bytes = VYRE_LIMIT_WORKGROUP_BYTES,
-        .compute_units = 1,
+        .compute_units = vyre_team_size(device->team),
     };
     (void)snprintf(out_info->name, sizeof out_info->name, "this processor (%s)",
                    cpu_isa_name(device->isa));
@@ -179,9 +178,25 @@ static vyre_status need_llvm(cpu_device *device, vyre_diag *diag) {
 }
 
 static void destroy_kernel(const vyre_allocator *a, cpu_kernel *kernel) {
+    cpu_kernel_rest(kernel, a);
     vyre_object_destroy(kernel->object);
-    cpu_group_finish(&kernel->group, a);
+    for (uint32_t i = 0; kernel->pieces && i < kernel->piece_count; i++) {
+        cpu_group_finish(&kernel->pieces[i].group, a);
+    }
+    vyre_free(a, kernel->pieces, kernel->piece_count, sizeof *kernel->pieces);
     vyre_free(a, kernel, 1, sizeof *kernel);
+}
+
+static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
+    for (uint32_t i = 0; i < kernel->piece_count; i++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "run%u", i);
+        kernel->pieces[i].run = (cpu_entry)vyre_object_find(kernel->object, name);
+        if (!kernel->pieces[i].run) {
+            return vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
+        }
+    }
+    return VYRE_OK;
 }
 
 static vyre_status compile_text(cpu_device *device, const vyre_text *text, cpu_kernel *kernel,
@@ -198,18 +213,31 @@ static vyre_status compile_text(cpu_device *device, const vyre_text *text, cpu_k
         status = vyre_object_load(bytes, size, a, &kernel->object, diag);
         vyre_free(a, bytes, size, 1);
     }
-    if (status == VYRE_OK) {
-        kernel->run = (cpu_entry)vyre_object_find(kernel->object, "run0");
-        if (!kernel->run) {
-            status = vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
-        }
-    }
-    return status;
+    return status == VYRE_OK ? find_entries(kernel, diag) : status;
 }
 
-static vyre_status cpu_compile(vyre_backend_device *object, const vyre_program *program,
-                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
-    cpu_device *device = (cpu_device *)object;
+/* All pieces as one text. */
+static vyre_status write_pieces(const cpu_device *device, cpu_kernel *kernel,
+                                const vyre_program *const *programs, vyre_text *text,
+                                vyre_diag *diag) {
+    const vyre_allocator *a = &device->host.allocator;
+    cpu_writer writer;
+    cpu_writer_begin(&writer, device->isa, device->gang, a, text);
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0; i < kernel->piece_count && status == VYRE_OK; i++) {
+        cpu_group *group = &kernel->pieces[i].group;
+        status = cpu_group_create(programs[i], a, group, diag);
+        if (status == VYRE_OK) {
+            status = cpu_write_group(&writer, group, i, diag);
+        }
+    }
+    const vyre_status ended = cpu_writer_end(&writer, diag);
+    return status == VYRE_OK ? ended : status;
+}
+
+static vyre_status compile_pieces(cpu_device *device, const vyre_program *const *programs,
+                                  uint32_t count, const vyre_module *module,
+                                  vyre_backend_kernel **out_kernel, vyre_diag *diag) {
     const vyre_allocator *a = &device->host.allocator;
     cpu_kernel *kernel = vyre_alloc_zeroed(a, 1, sizeof *kernel);
     if (!kernel) {
@@ -217,17 +245,12 @@ static vyre_status cpu_compile(vyre_backend_device *object, const vyre_program *
     }
     vyre_text text;
     vyre_text_init(&text, a);
-    vyre_status status = cpu_group_create(program, a, &kernel->group, diag);
-    cpu_writer writer;
-    if (status == VYRE_OK) {
-        status = cpu_writer_begin(&writer, device->isa, device->gang, a, &text);
-    }
-    if (status == VYRE_OK) {
-        status = cpu_write_group(&writer, &kernel->group, 0, diag);
-        const vyre_status ended = cpu_writer_end(&writer, diag);
-        status = status == VYRE_OK ? ended : status;
-    }
-    if (status == VYRE_OK) {
+    kernel->module = module;
+    kernel->pieces = vyre_alloc_zeroed(a, count, sizeof *kernel->pieces);
+    kernel->piece_count = count;
+    vyre_status status = kernel->pieces ? write_pieces(device, kernel, programs, &text, diag)
+                                        : vyre_fail_memory(diag, "a kernel");
+    if (status == VYRE_OK && count > 0) {
         status = compile_text(device, &text, kernel, diag);
     }
     vyre_text_finish(&text);
@@ -239,76 +262,49 @@ static vyre_status cpu_compile(vyre_backend_device *object, const vyre_program *
     return VYRE_OK;
 }
 
+static vyre_status cpu_compile(vyre_backend_device *object, const vyre_program *program,
+                               vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    return compile_pieces((cpu_device *)object, &program, 1, NULL, out_kernel, diag);
+}
+
+static vyre_status cpu_compile_module(vyre_backend_device *object, const vyre_module *module,
+                                      vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    const vyre_module_view *m = vyre_module_get(module);
+    return compile_pieces((cpu_device *)object, m->segments, m->segment_count, module, out_kernel,
+                          diag);
+}
+
 static void cpu_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
     destroy_kernel(&((cpu_device *)object)->host.allocator, (cpu_kernel *)kernel);
 }
 
 /* Running. */
 
-static vyre_status tell_trap(const cpu_kernel *kernel, const cpu_context *context,
-                             vyre_launch_result *out_result, vyre_diag *diag) {
-    const vyre_stmt stmt = (vyre_stmt)context->trap_site;
-    const vyre_program *program =
-        cpu_group_segment(&kernel->group, (uint32_t)(context->trap_site >> 32));
-    out_result->trap_lane = context->trap_lane;
-    return vyre_fail_at(
-        diag, VYRE_TRAP, "", vyre_program_stmt_place(program, stmt), NULL,
-        "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
-        (unsigned long long)context->trap_lane, vyre_program_get(program)->stmts[stmt].text,
-        (unsigned long long)context->trap_address, (unsigned long long)context->trap_address);
-}
-
-static vyre_status run_groups(const cpu_kernel *kernel, cpu_context *context,
+static vyre_status cpu_launch(vyre_backend_device *object, vyre_backend_kernel *kernel,
                               const vyre_launch *launch, vyre_launch_result *out_result,
                               vyre_diag *diag) {
-    const uint64_t groups = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    fenv_t host; /* which may round otherwise or flush subnormals to zero */
-    fegetenv(&host);
-    fesetenv(FE_DFL_ENV);
-    kernel->run(context, 0, groups);
-    fesetenv(&host);
-    if (context->status != VYRE_OK) {
-        return vyre_launch_check_time(launch, diag);
-    }
-    return context->trap_lane == UINT64_MAX ? VYRE_OK
-                                            : tell_trap(kernel, context, out_result, diag);
+    const cpu_device *device = (const cpu_device *)object;
+    return cpu_run_program((cpu_kernel *)kernel, device->team, launch, &device->host.allocator,
+                           out_result, diag);
 }
 
-static vyre_status cpu_launch(vyre_backend_device *object, vyre_backend_kernel *opaque,
-                              const vyre_launch *launch, vyre_launch_result *out_result,
-                              vyre_diag *diag) {
-    const vyre_allocator *a = &((cpu_device *)object)->host.allocator;
-    const cpu_kernel *kernel = (const cpu_kernel *)opaque;
-    const uint32_t count = vyre_program_get(kernel->group.program)->decl_count;
-    const size_t size = (size_t)kernel->group.arena + 64;
-    cpu_context context;
-    cpu_context_init(&context);
-    _Alignas(64) uint64_t dump[64];
-    cpu_buffer *buffers = vyre_alloc_zeroed(a, count, sizeof *buffers);
-    uint8_t *arena = vyre_alloc(a, size, 1);
-    vyre_status status = buffers && arena ? VYRE_OK : vyre_fail_memory(diag, "a launch");
-    for (vyre_decl i = 0; i < count && status == VYRE_OK; i++) {
-        if (launch->memory[i]) {
-            buffers[i] = (cpu_buffer){vyre_host_bytes(launch->memory[i]), launch->counts[i]};
-        }
-    }
-    if (status == VYRE_OK) {
-        context.buffers = buffers;
-        context.values = launch->values;
-        memcpy(context.grid, launch->grid, sizeof context.grid);
-        context.arena = arena + (64 - (uintptr_t)arena % 64) % 64;
-        context.dump = dump;
-        context.launch = launch;
-        status = run_groups(kernel, &context, launch, out_result, diag);
-    }
-    vyre_free(a, arena, size, 1);
-    vyre_free(a, buffers, count, sizeof *buffers);
-    return status;
+static vyre_status cpu_run_pass(vyre_backend_device *object, vyre_backend_kernel *kernel,
+                                const vyre_module_launch *pass, vyre_launch_result *out_result,
+                                vyre_diag *diag) {
+    const cpu_device *device = (const cpu_device *)object;
+    return cpu_run_module((cpu_kernel *)kernel, device->team, pass, &device->host.allocator,
+                          out_result, diag);
 }
 
 static const vyre_device_table cpu_table = {
-    VYRE_HOST_MEMORY_ENTRIES, .close = cpu_close,     .describe = cpu_describe,
-    .compile = cpu_compile,   .destroy = cpu_destroy, .launch = cpu_launch,
+    VYRE_HOST_MEMORY_ENTRIES,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .compile = cpu_compile,
+    .destroy = cpu_destroy,
+    .launch = cpu_launch,
+    .compile_module = cpu_compile_module,
+    .run_module = cpu_run_pass,
 };
 
 const vyre_backend vyre_backend_cpu = {

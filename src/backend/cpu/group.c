@@ -118,6 +118,7 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
     case VYRE_DECL_TICK: return (cpu_binding){CPU_IS_TICK, 0, 0};
     case VYRE_DECL_GROUP_ID: return (cpu_binding){CPU_IS_GROUP_ID, what.ref, 0};
     case VYRE_DECL_GROUP_COUNT: return (cpu_binding){CPU_IS_GROUPS, what.ref, 0};
+    case VYRE_DECL_EXPECT: /* of schedules that are launched ahead */
     case VYRE_DECL_LOCAL:
     case VYRE_DECL_KINDS: break;
     }
@@ -138,4 +139,9 @@ void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out) {
     for (vyre_decl i = 0; i < p->decl_count; i++) {
         out[i] = m ? bind_cut(group, p, i, m->decls[number][i]) : bind_own(group, p, i);
     }
+}
+
+uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]) {
+    (void)group;
+    return (uint64_t)grid[0] * grid[1] * grid[2];
 }

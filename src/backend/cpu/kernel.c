@@ -49,12 +49,11 @@ static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
         CPU_FIELD(fuel), lanes, number, CPU_FIELD(check));
 }
 
-vyre_status cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
-                             vyre_text *out) {
+void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
+                      vyre_text *out) {
     *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .out = out};
     vyre_text_init(&w->tail, a);
     vyre_text_puts(out, "target triple = \"x86_64-unknown-linux-gnu\"\n\n");
-    return VYRE_OK;
 }
 
 vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag) {

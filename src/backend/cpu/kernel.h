@@ -29,6 +29,8 @@ const vyre_program *cpu_group_segment(const cpu_group *group, uint32_t number);
 /* What each declaration of a segment stands for, or of the module's control program
  * (VYRE_NONE); `out` has room for all. */
 void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out);
+/* How many units of work a grid has: groups, or chunks of rows. */
+uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]);
 
 /* A module that is being written. */
 typedef struct cpu_writer {
@@ -40,8 +42,8 @@ typedef struct cpu_writer {
     vyre_text tail; /* what stands behind the functions */
 } cpu_writer;
 
-vyre_status cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
-                             vyre_text *out);
+void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
+                      vyre_text *out);
 vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag);
 /* Functions of a group; its entry is `runN`, a cpu_entry. */
 vyre_status cpu_write_group(cpu_writer *w, const cpu_group *group, uint32_t number,

@@ -1,0 +1,382 @@
+/* Workers. Each has a context and an arena of its own, and takes units of work (groups, chunks of
+ * rows) from its share, then from that of others. A module is walked by every worker with a
+ * position of its own; behind each launch all meet at the barrier, and then read the same memory,
+ * so they come to the same steps.
+ *
+ * A lane that traps counts as ended: its worker notes the lowest one. Behind a launch each worker
+ * looks at what all had noted before the barrier, so all stop at the same step; the notes alternate
+ * between two places, since the next launch may have begun. Whoever finds that time is over, or
+ * that the run was cancelled, breaks the barrier, which lets everybody go.
+ *
+ * Work of one unit is done by worker 0 alone; if there is never more, nobody else is woken. */
+#include "backend/cpu/run.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/mutant.h"
+#include "kit/host_memory.h"
+
+enum {
+    LINE = 64,
+    CHUNKS = 8, /* of each worker: small enough to share out what is left */
+    DUMP = 512  /* bytes: as many as a gang stores at once */
+};
+
+struct cpu_worker {
+    cpu_context context;
+    cpu_buffer *buffers;            /* of the declarations of the piece at work */
+    uint64_t *words;                /* of its position */
+    vyre_segment_binding *segments; /* its own, which its position fills in */
+    uint64_t noted[2];              /* lowest lane that trapped, by turns */
+    uint32_t piece;                 /* in which it did */
+    size_t size;                    /* of all this, in one block */
+};
+
+typedef struct job {
+    cpu_kernel *kernel;
+    const vyre_launch *launch;      /* of a program; of a module: as if launched in one */
+    const vyre_module_launch *pass; /* NULL: a program */
+    atomic_uint stopped;            /* a vyre_status, or VYRE_OK */
+    atomic_uint stopped_in;         /* piece */
+} job;
+
+/* Memory of workers. */
+
+typedef struct plan {
+    size_t size, buffers, words, segments, tables, arena;
+} plan;
+
+static size_t reserve(plan *p, size_t bytes) {
+    const size_t at = p->size;
+    p->size += (bytes + LINE - 1) / LINE * LINE;
+    return at;
+}
+
+static size_t decls_of(const cpu_kernel *k, uint32_t piece) {
+    return vyre_program_get(k->pieces[piece].group.program)->decl_count;
+}
+
+static plan plan_worker(const cpu_kernel *k) {
+    plan p = {0};
+    size_t most = 0, tables = 0;
+    uint64_t arena = 0;
+    for (uint32_t i = 0; i < k->piece_count; i++) {
+        const size_t count = decls_of(k, i);
+        most = count > most ? count : most;
+        tables += count * (sizeof(vyre_memory) + sizeof(uint64_t) + sizeof(uint32_t) + 8);
+        arena = k->pieces[i].group.arena > arena ? k->pieces[i].group.arena : arena;
+    }
+    (void)reserve(&p, sizeof(cpu_worker));
+    (void)reserve(&p, DUMP);
+    p.buffers = reserve(&p, most * sizeof(cpu_buffer));
+    p.words = reserve(&p, k->module ? vyre_position_words(k->module) * sizeof(uint64_t) : 0);
+    p.segments = reserve(&p, k->piece_count * sizeof(vyre_segment_binding));
+    p.tables = reserve(&p, k->module ? tables : 0);
+    p.arena = reserve(&p, (size_t)arena);
+    p.size += LINE; /* to align it */
+    return p;
+}
+
+static uint8_t *aligned(void *block) {
+    uint8_t *bytes = block;
+    return bytes + (LINE - (uintptr_t)bytes % LINE) % LINE;
+}
+
+/* The block that a worker lies in is in front of it: its address is kept in the kernel. */
+static cpu_worker *make_worker(const cpu_kernel *k, void *block, const plan *p) {
+    uint8_t *base = aligned(block);
+    cpu_worker *w = (cpu_worker *)base;
+    *w = (cpu_worker){.buffers = (cpu_buffer *)(base + p->buffers),
+                      .words = (uint64_t *)(base + p->words),
+                      .segments = (vyre_segment_binding *)(base + p->segments),
+                      .size = p->size};
+    uint8_t *table = base + p->tables;
+    for (uint32_t i = 0; k->module && i < k->piece_count; i++) {
+        const size_t count = decls_of(k, i);
+        w->segments[i].memory = (vyre_memory *)table;
+        w->segments[i].values = (uint64_t *)(table + count * sizeof(vyre_memory));
+        w->segments[i].counts =
+            (uint32_t *)(table + count * (sizeof(vyre_memory) + sizeof(uint64_t)));
+        table += count * (sizeof(vyre_memory) + sizeof(uint64_t) + sizeof(uint32_t) + 8);
+    }
+    return w;
+}
+
+static cpu_worker *worker_of(const cpu_kernel *k, uint32_t number) {
+    return (cpu_worker *)aligned(k->workers[number]);
+}
+
+void cpu_kernel_rest(cpu_kernel *k, const vyre_allocator *a) {
+    for (uint32_t i = 0; i < k->worker_count; i++) {
+        if (k->workers[i]) {
+            vyre_free(a, k->workers[i], worker_of(k, i)->size, 1);
+        }
+    }
+    vyre_free(a, k->workers, k->worker_count, sizeof *k->workers);
+    k->workers = NULL;
+    k->worker_count = 0;
+}
+
+static vyre_status need_workers(cpu_kernel *k, uint32_t count, const vyre_allocator *a,
+                                vyre_diag *diag) {
+    if (k->worker_count >= count) {
+        return VYRE_OK;
+    }
+    cpu_kernel_rest(k, a);
+    const plan p = plan_worker(k);
+    k->workers = vyre_alloc_zeroed(a, count, sizeof *k->workers);
+    k->worker_count = k->workers ? count : 0;
+    for (uint32_t i = 0; i < k->worker_count; i++) {
+        void *block = vyre_alloc_zeroed(a, p.size, 1);
+        if (!block) {
+            cpu_kernel_rest(k, a);
+            break;
+        }
+        k->workers[i] = block;
+        (void)make_worker(k, block, &p);
+    }
+    return k->worker_count == count ? VYRE_OK : vyre_fail_memory(diag, "a launch");
+}
+
+/* At the beginning of a run; binding tables are the runtime's until a position fills them in. */
+static void reset_worker(const job *j, uint32_t number) {
+    const cpu_kernel *k = j->kernel;
+    cpu_worker *w = worker_of(k, number);
+    const plan p = plan_worker(k);
+    uint8_t *base = (uint8_t *)w;
+    cpu_context_init(&w->context);
+    w->context.dump = base + (sizeof(cpu_worker) + LINE - 1) / LINE * LINE;
+    w->context.arena = base + p.arena;
+    w->context.launch = j->launch;
+    memcpy(w->context.grid, j->launch->grid, sizeof w->context.grid);
+    w->noted[0] = w->noted[1] = UINT64_MAX;
+    for (uint32_t i = 0; j->pass && i < k->piece_count; i++) {
+        const size_t count = decls_of(k, i);
+        const vyre_segment_binding *from = &j->pass->segments[i], *to = &w->segments[i];
+        memcpy(to->memory, from->memory, count * sizeof *to->memory);
+        memcpy(to->values, from->values, count * sizeof *to->values);
+        memcpy(to->counts, from->counts, count * sizeof *to->counts);
+    }
+}
+
+/* Launching. */
+
+static void bind(cpu_worker *w, const cpu_kernel *k, uint32_t piece, const vyre_launch *launch) {
+    for (size_t i = 0; i < decls_of(k, piece); i++) {
+        w->buffers[i] = launch->memory[i]
+                            ? (cpu_buffer){vyre_host_bytes(launch->memory[i]), launch->counts[i]}
+                            : (cpu_buffer){0};
+    }
+    w->context.buffers = w->buffers;
+    w->context.values = launch->values;
+}
+
+/* This worker's part of a launch; false: the run has to end. */
+static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
+    const cpu_piece *p = &j->kernel->pieces[piece];
+    const uint64_t units = cpu_group_units(&p->group, w->context.grid);
+    const uint64_t before = w->context.trap_lane;
+    if (!me || me->count == 1 || units == 1) {
+        if (!me || me->number == 0) {
+            p->run(&w->context, 0, units);
+        }
+    } else {
+        const uint64_t chunk = units / ((uint64_t)CHUNKS * me->count);
+        vyre_range r;
+        vyre_share_begin(&me->share, units, chunk ? chunk : 1);
+        while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
+            p->run(&w->context, r.begin, VYRE_MUTANT(cpu_share_end, r.end, r.end - 1));
+        }
+    }
+    if (w->context.trap_lane != before) {
+        w->piece = piece;
+    }
+    if (w->context.status != VYRE_OK) {
+        atomic_store(&j->stopped, (unsigned)w->context.status);
+        atomic_store(&j->stopped_in, piece);
+    }
+    return w->context.status == VYRE_OK;
+}
+
+static void program_job(vyre_worker *me, void *arg) {
+    job *j = arg;
+    (void)run_piece(j, worker_of(j->kernel, me ? me->number : 0), me, 0);
+}
+
+/* Walking. */
+
+static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, void *data,
+                               uint64_t size, vyre_diag *diag) {
+    (void)user, (void)diag;
+    memcpy(data, (const char *)vyre_host_bytes(memory) + offset, size);
+    return VYRE_OK;
+}
+
+static bool meet(vyre_worker *me) {
+    return !me || me->count == 1 || vyre_barrier_wait(me->barrier);
+}
+
+/* Whether a lane had trapped when all met. */
+static bool has_trapped(const job *j, const vyre_worker *me, uint32_t round) {
+    bool trapped = false;
+    for (uint32_t i = 0; i < (me ? me->count : 1); i++) {
+        trapped |= worker_of(j->kernel, i)->noted[round % 2] != UINT64_MAX;
+    }
+    return trapped;
+}
+
+/* Time is looked at between launches by one worker for all. */
+static bool may_go_on(job *j, cpu_worker *w, vyre_worker *me) {
+    const vyre_launch *l = j->launch;
+    if ((me && me->number != 0) || (!l->deadline_ns && !l->cancel)) {
+        return true;
+    }
+    w->context.status = vyre_launch_check_time(l, NULL);
+    atomic_store(&j->stopped, (unsigned)w->context.status);
+    return w->context.status == VYRE_OK;
+}
+
+static void do_collective(const job *j, const vyre_worker *me, vyre_stmt stmt) {
+    const vyre_launch *source = j->pass->source;
+    const vyre_collective_copy copy =
+        vyre_collective_on_one_rank(j->pass->module, stmt, source->counts);
+    if (copy.size > 0 && (!me || me->number == 0)) {
+        memcpy(vyre_host_bytes(source->memory[copy.to]), vyre_host_bytes(source->memory[copy.from]),
+               copy.size);
+    }
+}
+
+/* One step; false: the run has to end, and others may wait. */
+static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
+                      const vyre_module_launch *pass, uint32_t *round) {
+    const vyre_reader reader = {.read = read_memory};
+    const vyre_step *step = &vyre_module_get(pass->module)->steps[at->step];
+    const uint32_t number = at->step;
+    vyre_launch one;
+    (void)vyre_position_enter(at, pass, &reader, &one, NULL); /* reading does not fail */
+    if (step->segment != VYRE_NONE) {
+        bind(w, j->kernel, step->segment, &one);
+        if (!run_piece(j, w, me, step->segment)) {
+            return false;
+        }
+    }
+    /* Also where nothing is launched: what was read here others may write behind the barrier. */
+    if (step->segment != VYRE_NONE || VYRE_MUTANT(cpu_meets_launches_only, step->sync, false)) {
+        w->noted[*round % 2] = w->context.trap_lane;
+        if (!meet(me)) {
+            return false;
+        }
+        if ((step->sync || step->kind == VYRE_STEP_END) && has_trapped(j, me, *round)) {
+            at->step = VYRE_NONE;
+            return true;
+        }
+        ++*round;
+    }
+    if (!me || me->number == 0) {
+        pass->visits[number]++;
+    }
+    (void)vyre_position_leave(at, pass, &reader, NULL);
+    if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {
+        do_collective(j, me, step->collective);
+        return meet(me);
+    }
+    return may_go_on(j, w, me);
+}
+
+static void module_job(vyre_worker *me, void *arg) {
+    job *j = arg;
+    cpu_worker *w = worker_of(j->kernel, me ? me->number : 0);
+    vyre_module_launch pass = *j->pass;
+    pass.segments = w->segments;
+    vyre_position at = vyre_position_begin(pass.module, w->words);
+    uint32_t round = 0;
+    bool goes_on = true;
+    while (goes_on && at.step != VYRE_NONE) {
+        goes_on = walk_step(j, me, w, &at, &pass, &round);
+    }
+    if (!goes_on && me) {
+        vyre_barrier_break(me->barrier);
+    }
+}
+
+/* Results. */
+
+static vyre_status tell_trap(const cpu_kernel *k, const cpu_worker *w,
+                             vyre_launch_result *out_result, vyre_diag *diag) {
+    const cpu_context *c = &w->context;
+    const vyre_stmt stmt = (vyre_stmt)c->trap_site;
+    const vyre_program *program =
+        cpu_group_segment(&k->pieces[w->piece].group, (uint32_t)(c->trap_site >> 32));
+    out_result->trap_lane = c->trap_lane;
+    vyre_status status =
+        vyre_fail_at(diag, VYRE_TRAP, "", vyre_program_stmt_place(program, stmt), NULL,
+                     "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
+                     (unsigned long long)c->trap_lane, vyre_program_get(program)->stmts[stmt].text,
+                     (unsigned long long)c->trap_address, (unsigned long long)c->trap_address);
+    if (diag && k->module) {
+        diag->segment = w->piece + 1;
+    }
+    return status;
+}
+
+static vyre_status tell(job *j, uint32_t workers, vyre_launch_result *out_result, vyre_diag *diag) {
+    const cpu_kernel *k = j->kernel;
+    if (atomic_load(&j->stopped) != VYRE_OK) {
+        vyre_status status = vyre_launch_check_time(j->launch, diag);
+        if (diag && k->module) {
+            diag->segment = atomic_load(&j->stopped_in) + 1;
+        }
+        return status;
+    }
+    const cpu_worker *lowest = worker_of(k, 0);
+    for (uint32_t i = 1; i < workers; i++) {
+        const cpu_worker *w = worker_of(k, i);
+        lowest = w->context.trap_lane < lowest->context.trap_lane ? w : lowest;
+    }
+    return lowest->context.trap_lane == UINT64_MAX ? VYRE_OK
+                                                   : tell_trap(k, lowest, out_result, diag);
+}
+
+static uint32_t workers_for(const cpu_kernel *k, const vyre_team *team, const uint32_t grid[3]) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < k->piece_count; i++) {
+        const uint64_t units = cpu_group_units(&k->pieces[i].group, grid);
+        most = units > most ? units : most;
+    }
+    const uint32_t size = vyre_team_size(team);
+    return most < size ? (uint32_t)most : size;
+}
+
+static vyre_status run(job *j, vyre_team *team, vyre_team_job work, const vyre_allocator *a,
+                       vyre_launch_result *out_result, vyre_diag *diag) {
+    uint32_t workers = workers_for(j->kernel, team, j->launch->grid);
+    workers = workers ? workers : 1;
+    vyre_status status = need_workers(j->kernel, workers, a, diag);
+    for (uint32_t i = 0; i < workers && status == VYRE_OK; i++) {
+        reset_worker(j, i);
+        if (!j->pass) {
+            bind(worker_of(j->kernel, i), j->kernel, 0, j->launch);
+        }
+    }
+    if (status == VYRE_OK) {
+        status = vyre_team_run(team, workers, work, j, NULL, diag);
+    }
+    return status == VYRE_OK ? tell(j, workers, out_result, diag) : status;
+}
+
+vyre_status cpu_run_program(cpu_kernel *kernel, vyre_team *team, const vyre_launch *launch,
+                            const vyre_allocator *a, vyre_launch_result *out_result,
+                            vyre_diag *diag) {
+    job j = {.kernel = kernel, .launch = launch};
+    return run(&j, team, program_job, a, out_result, diag);
+}
+
+vyre_status cpu_run_module(cpu_kernel *kernel, vyre_team *team, const vyre_module_launch *pass,
+                           const vyre_allocator *a, vyre_launch_result *out_result,
+                           vyre_diag *diag) {
+    job j = {.kernel = kernel, .launch = pass->source, .pass = pass};
+    return run(&j, team, module_job, a, out_result, diag);
+}

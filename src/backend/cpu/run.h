@@ -1,0 +1,37 @@
+/* Running compiled code: one program over a grid, or a whole module, by the workers of a team. */
+#ifndef VYRE_SRC_BACKEND_CPU_RUN_H
+#define VYRE_SRC_BACKEND_CPU_RUN_H
+
+#include "backend/cpu/kernel.h"
+#include "kit/object.h"
+#include "kit/team.h"
+#include "vyre/schedule.h"
+
+/* A program without grid barriers, compiled. */
+typedef struct cpu_piece {
+    cpu_group group;
+    cpu_entry run;
+} cpu_piece;
+
+typedef struct cpu_worker cpu_worker;
+
+typedef struct cpu_kernel {
+    cpu_piece *pieces; /* the program, or the segments of the module */
+    uint32_t piece_count;
+    const vyre_module *module; /* NULL: a program */
+    vyre_object *object;
+    cpu_worker **workers; /* what each needs to run it; kept from launch to launch */
+    uint32_t worker_count;
+} cpu_kernel;
+
+/* Gives back what launches needed. */
+void cpu_kernel_rest(cpu_kernel *kernel, const vyre_allocator *a);
+
+vyre_status cpu_run_program(cpu_kernel *kernel, vyre_team *team, const vyre_launch *launch,
+                            const vyre_allocator *a, vyre_launch_result *out_result,
+                            vyre_diag *diag);
+vyre_status cpu_run_module(cpu_kernel *kernel, vyre_team *team, const vyre_module_launch *pass,
+                           const vyre_allocator *a, vyre_launch_result *out_result,
+                           vyre_diag *diag);
+
+#endif
