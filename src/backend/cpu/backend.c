@@ -150,6 +150,7 @@ static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info
         .version = "LLVM 19",
         .level = VYRE_LEVEL_SCHEDULE,
         .allows_split = true,
+        .turns_loops = true,
         .has_f64 = true,
         .has_u64_atomics = true,
         .has_float_atomics = true,

@@ -73,6 +73,7 @@ typedef struct cpu_scope {
 /* How the lanes of a segment run; each form is a file. */
 typedef enum cpu_form {
     CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
+    CPU_FORM_ROWS,   /* groups dissolved: all lanes along x as one range (rows.c) */
     CPU_FORM_CONTROL /* no lanes: assignments to the scalars of a schedule */
 } cpu_form;
 
@@ -94,6 +95,10 @@ typedef struct cpu_emit {
     uint32_t scope_count;
     uint8_t form;     /* cpu_form */
     bool masked_tail; /* the last gang has lanes that do not exist */
+    bool probing;     /* rows.c: code that only finds out */
+    bool trusts;      /* rows.c: guards hold, and consecutive accesses around are in bounds */
+    bool given_up;    /* probing: it can't be found out */
+    bool *guards;     /* rows.c, per statement: IF that probe answers for; NULL: none */
     /* Found by emitting; see above. */
     bool changed;
     bool may_end;     /* lanes may end apart from others of their gang */
@@ -121,6 +126,8 @@ void cpu_head(cpu_emit *e, const char *format, ...) VYRE_PRINTF(2, 3);
 uint32_t cpu_label(cpu_emit *e);
 cpu_value cpu_literal(vyre_type type, uint64_t bits);
 cpu_value cpu_u32(uint32_t value);
+/* A vector that says nothing: what probing does not look at. */
+cpu_value cpu_unknown(vyre_type type);
 /* The value as a vector (of a gang of one: as it is). */
 cpu_value cpu_each(cpu_emit *e, cpu_value v);
 /* LINEAR as EACH, others as they are. */
@@ -183,6 +190,9 @@ void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end);
 void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds);
 cpu_value cpu_get(cpu_emit *e, vyre_var var);
 void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt);
+/* rows.c */
+void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index);
+cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x); /* u64 */
 /* emit_subgroup.c */
 void cpu_emit_subgroup(cpu_emit *e, const vyre_stmt_node *s);
 

@@ -375,6 +375,9 @@ static cpu_value builtin(cpu_emit *e, vyre_builtin id, uint32_t axis) {
     (void)snprintf(count.text, sizeof count.text, "%s", groups);
     switch (id) {
     case VYRE_BUILTIN_GLOBAL_ID: {
+        if (e->form == CPU_FORM_ROWS) {
+            return e->ids[axis];
+        }
         cpu_value first = cpu_binary(e, "mul", VYRE_U32, number, cpu_u32(size));
         return cpu_apply(e, VYRE_EXPR_ADD, first, e->ids[axis], e->ids[axis]);
     }

@@ -238,9 +238,34 @@ static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) 
                    cpu_type(e, stored, true), fast.text, label, slow.text, label);
 }
 
+static bool is_written(const cpu_emit *e, vyre_decl decl) {
+    bool written = false;
+    for (vyre_stmt i = e->p->entry; i < e->p->stmt_count; i++) {
+        const vyre_stmt_node *s = &e->p->stmts[i];
+        written |= (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) && s->decl == decl;
+    }
+    return written;
+}
+
+/* Whether probing has answered for accesses here: no list around is passed over by it. */
+static bool is_trusted(const cpu_emit *e) {
+    bool trusted = e->trusts;
+    for (uint32_t i = 0; trusted && i < e->scope_count; i++) {
+        const vyre_stmt opener = e->scopes[i].opener;
+        const uint8_t op = e->p->stmts[opener].op;
+        trusted &= op == VYRE_STMT_BLOCK || op == VYRE_STMT_REGION ||
+                   (op == VYRE_STMT_IF && e->guards[opener]);
+    }
+    return trusted;
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     cpu_value v;
+    if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || is_written(e, decl))) {
+        cpu_probe_access(e, decl, index);
+        return cpu_unknown(vyre_type_widened(type));
+    }
     if (index.hold == CPU_ONE) {
         const bool own = is_private(e, decl) && e->width > 1;
         cpu_value place =
@@ -248,7 +273,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_value address = safe_address(e, decl, index, place, "%zero");
         v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
-        v = load_consecutive(e, decl, index);
+        v = is_trusted(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
+                          : load_consecutive(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
@@ -302,7 +328,11 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     }
     v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
-        store_consecutive(e, decl, index, &v);
+        if (is_trusted(e) && !cpu_is_masked(e)) {
+            store_at(e, decl, cpu_address(e, decl, index).text, &v);
+        } else {
+            store_consecutive(e, decl, index, &v);
+        }
         return;
     }
     cpu_value each = cpu_each(e, index);

@@ -55,6 +55,10 @@ void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
     if (binds) {
         e->depths[var] = (uint16_t)e->depth;
     }
+    if (e->probing && value.hold > e->holds[var]) {
+        e->given_up = true;
+        return;
+    }
     raise(e, var, &value);
     need_place(e, var);
     const bool each = e->holds[var] == CPU_EACH;
@@ -222,8 +226,13 @@ void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt) {
         lane = cpu_extract(e, lane, first);
         address = cpu_extract(e, address, first);
     }
-    cpu_value number = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", lane.text);
-    number = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %%first", number.text);
+    cpu_value number;
+    if (e->form == CPU_FORM_ROWS) {
+        number = cpu_rows_lane(e, lane);
+    } else {
+        number = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", lane.text);
+        number = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %%first", number.text);
+    }
     cpu_value wide = address.type == VYRE_U64 || address.type == VYRE_I64
                          ? address
                          : cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", address.text);
@@ -501,10 +510,20 @@ static void emit_end_of_loop(cpu_emit *e) {
     close_scope(e, &closed);
 }
 
+/* `if (c) { exit; }` as a guard: no lane that is left takes it. */
+static bool leaves_by_guard(const cpu_emit *e, vyre_stmt stmt) {
+    return e->trusts && stmt > e->p->entry && e->p->stmts[stmt - 1].op == VYRE_STMT_IF &&
+           e->guards[stmt - 1] && e->p->stmts[stmt + 1].op == VYRE_STMT_END;
+}
+
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     if (s->op == VYRE_STMT_WHILE) {
         emit_while(e, stmt);
+        return;
+    }
+    if (s->op == VYRE_STMT_IF && e->trusts && e->guards[stmt]) {
+        (void)open_scope(e, stmt); /* the condition holds */
         return;
     }
     cpu_emit_exprs(e, s->first_expr, s->end_expr);
@@ -528,7 +547,11 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
         break;
     case VYRE_STMT_BREAK: emit_break(e, false); break;
     case VYRE_STMT_CONTINUE: emit_break(e, true); break;
-    case VYRE_STMT_EXIT: emit_exit(e); break;
+    case VYRE_STMT_EXIT:
+        if (!leaves_by_guard(e, stmt)) {
+            emit_exit(e);
+        }
+        break;
     case VYRE_STMT_TRAP:
         cpu_emit_trap(e, stmt);
         emit_exit(e);

@@ -122,6 +122,10 @@ cpu_value cpu_u32(uint32_t value) {
     return cpu_literal(VYRE_U32, value);
 }
 
+cpu_value cpu_unknown(vyre_type type) {
+    return (cpu_value){.type = (uint8_t)type, .hold = CPU_EACH, .text = "poison"};
+}
+
 static cpu_value broadcast(cpu_emit *e, cpu_value v) {
     const char *vector = cpu_type(e, (vyre_type)v.type, true);
     cpu_value one = cpu_new(e, (vyre_type)v.type, CPU_EACH, "insertelement %s poison, %s %s, i32 0",
@@ -226,6 +230,9 @@ static cpu_value call_helper(cpu_emit *e, const char *function, vyre_type result
 
 cpu_value cpu_helper(cpu_emit *e, size_t field, vyre_type result, const cpu_value *operands,
                      uint32_t count) {
+    if (e->probing) {
+        return cpu_unknown(result);
+    }
     cpu_value place = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", field);
     cpu_value function = cpu_new(e, VYRE_U64, CPU_ONE, "load ptr, ptr %s, align 8", place.text);
     bool each = false;

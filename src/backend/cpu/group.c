@@ -107,7 +107,7 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
                             vyre_segment_decl what) {
     const vyre_module_view *m = vyre_module_get(group->module);
     const vyre_program_view *source = vyre_program_get(m->source);
-    switch ((vyre_decl_kind)what.kind) {
+    switch ((int)what.kind) {
     case VYRE_DECL_SOURCE: return bind_own(group, source, what.ref);
     case VYRE_DECL_SCALAR: return (cpu_binding){CPU_IS_SCALAR, what.ref, 0};
     case VYRE_DECL_OWN:
@@ -118,9 +118,7 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
     case VYRE_DECL_TICK: return (cpu_binding){CPU_IS_TICK, 0, 0};
     case VYRE_DECL_GROUP_ID: return (cpu_binding){CPU_IS_GROUP_ID, what.ref, 0};
     case VYRE_DECL_GROUP_COUNT: return (cpu_binding){CPU_IS_GROUPS, what.ref, 0};
-    case VYRE_DECL_EXPECT: /* of schedules that are launched ahead */
-    case VYRE_DECL_LOCAL:
-    case VYRE_DECL_KINDS: break;
+    default: break; /* what only schedules of grids have, and memory of the segment itself */
     }
     return bind_own(group, p, decl); /* private memory, consts */
 }
@@ -142,6 +140,11 @@ void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out) {
 }
 
 uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]) {
-    (void)group;
-    return (uint64_t)grid[0] * grid[1] * grid[2];
+    const uint32_t *size = vyre_program_get(group->program)->workgroup;
+    if (group->form != CPU_FORM_ROWS) {
+        return (uint64_t)grid[0] * grid[1] * grid[2];
+    }
+    const uint64_t lanes = (uint64_t)grid[0] * size[0];
+    const uint64_t rows = (uint64_t)grid[1] * size[1] * grid[2] * size[2];
+    return rows * ((lanes + group->chunk - 1) / group->chunk);
 }

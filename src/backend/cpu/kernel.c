@@ -1,5 +1,5 @@
 /* A kernel as text. Of each group:
- *   runN         walks over groups by linear number
+ *   runN         walks over groups by linear number, or over rows (rows.c)
  *   gN_group     runs the schedule of one group, segment after segment (schedule.c)
  *   gN_segmentK  runs the lanes of a group through a segment, gang by gang (lanes.c)
  * All but `runN` are local, so LLVM puts them together as it likes. */
@@ -64,10 +64,12 @@ vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag) {
     return vyre_text_status(w->out, "a kernel", diag);
 }
 
-vyre_status cpu_write_group(cpu_writer *w, const cpu_group *group, uint32_t number,
-                            vyre_diag *diag) {
+vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
     const uint32_t *size = vyre_program_get(cpu_group_source(group))->workgroup;
     vyre_status status = VYRE_OK;
+    if (cpu_rows_apply(group)) {
+        return cpu_write_rows(w, group, number, diag);
+    }
     for (uint32_t i = 0; i < cpu_group_segments(group) && status == VYRE_OK; i++) {
         status = cpu_write_lanes(w, group, number, i, diag);
     }

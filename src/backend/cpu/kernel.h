@@ -46,8 +46,7 @@ void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allo
                       vyre_text *out);
 vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag);
 /* Functions of a group; its entry is `runN`, a cpu_entry. */
-vyre_status cpu_write_group(cpu_writer *w, const cpu_group *group, uint32_t number,
-                            vyre_diag *diag);
+vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);
 
 /* The parts of that. */
 
@@ -69,6 +68,9 @@ bool cpu_part_has_varying_loop(const cpu_emit *e);
 /* lanes.c: function gN_segmentK. */
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag);
+/* rows.c: whether the group can be dissolved; its functions, with runN. */
+bool cpu_rows_apply(const cpu_group *group);
+vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);
 /* schedule.c: function gN_group. */
 vyre_status cpu_write_schedule(cpu_writer *w, const cpu_group *group, uint32_t number,
                                vyre_diag *diag);
