@@ -77,10 +77,17 @@ typedef enum cpu_form {
     CPU_FORM_CONTROL /* no lanes: assignments to the scalars of a schedule */
 } cpu_form;
 
+/* Which functions for gangs at the end of a buffer are used, by type in memory, width (as a power
+ * of two), and whether they store. */
+typedef struct cpu_cold {
+    bool used[VYRE_TYPE_COUNT][6][2];
+} cpu_cold;
+
 typedef struct cpu_emit {
     const vyre_program *program;
     const vyre_program_view *p;
     const cpu_binding *bindings;
+    cpu_cold *cold;
     vyre_text head; /* entry block: places of variables, bases of buffers */
     vyre_text body;
     cpu_value *values; /* of the statement's expressions */
@@ -169,6 +176,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index);
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value);
 cpu_value cpu_length(cpu_emit *e, vyre_decl decl);
 cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
+/* cold.c: the functions that are used. */
+void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 /* emit_atomic.c */
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
 /* Address of an element, in bounds or not; index is ONE. */

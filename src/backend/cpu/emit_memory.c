@@ -221,6 +221,13 @@ static cpu_value gang_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%m%u", index.text, decl);
 }
 
+/* Types that are one in memory share a function. */
+static void use_cold(cpu_emit *e, vyre_type stored, bool stores) {
+    static const uint8_t same[VYRE_TYPE_COUNT] = {
+        [VYRE_I32] = VYRE_U32, [VYRE_I64] = VYRE_U64, [VYRE_I8] = VYRE_U8, [VYRE_I16] = VYRE_U16};
+    e->cold->used[same[stored] ? same[stored] : stored][__builtin_ctz(e->width)][stores] = true;
+}
+
 static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
@@ -230,8 +237,10 @@ static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) 
     cpu_value fast = load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
-    cpu_value all = cpu_each(e, index);
-    cpu_value slow = gather(e, decl, all, all);
+    use_cold(e, stored, false);
+    cpu_value slow = cpu_new(
+        e, stored, CPU_EACH, "call %s @load_%s_%u(ptr %%b%u, ptr %%zero, i32 %s, i32 %%n%u)",
+        cpu_type(e, stored, true), cpu_suffix(e, stored, false), e->width, decl, index.text, decl);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "loaded%u:", label);
     return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]",
@@ -259,6 +268,15 @@ static bool is_trusted(const cpu_emit *e) {
     return trusted;
 }
 
+/* The address of the gang's first element, where probing says that no index of the range wraps:
+ * that of the range's first lane, which all gangs share, and the distance from it. */
+static cpu_value trusted_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const char *stored = cpu_stored(element_of(e, decl));
+    cpu_value first = cpu_new(e, VYRE_U32, CPU_ONE, "sub i32 %s, %%k32", index.text);
+    cpu_value base = cpu_address(e, decl, first);
+    return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i64 %%k", stored, base.text);
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     cpu_value v;
@@ -273,7 +291,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_value address = safe_address(e, decl, index, place, "%zero");
         v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
-        v = is_trusted(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
+        v = is_trusted(e) ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
                           : load_consecutive(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
@@ -313,8 +331,13 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
     store_at(e, decl, cpu_address(e, decl, index).text, v);
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
-    cpu_value all = cpu_each(e, index);
-    scatter(e, decl, all, all, *v);
+    use_cold(e, (vyre_type)v->type, true);
+    cpu_value mask = cpu_is_masked(e) ? cpu_active(e) : cpu_each(e, cpu_literal(VYRE_BOOL, 1));
+    cpu_value bits =
+        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
+    cpu_line(e, "  call void @store_%s_%u(ptr %%b%u, i32 %s, i32 %%n%u, %s %s, i%u %s)",
+             cpu_suffix(e, (vyre_type)v->type, false), e->width, decl, index.text, decl,
+             cpu_type_of(e, v), v->text, e->width, bits.text);
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "stored%u:", label);
 }
@@ -329,7 +352,7 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
         if (is_trusted(e) && !cpu_is_masked(e)) {
-            store_at(e, decl, cpu_address(e, decl, index).text, &v);
+            store_at(e, decl, trusted_address(e, decl, index).text, &v);
         } else {
             store_consecutive(e, decl, index, &v);
         }

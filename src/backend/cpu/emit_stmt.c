@@ -454,11 +454,13 @@ static void next_of_for(cpu_emit *e, const cpu_scope *s) {
     const vyre_stmt_node *n = &e->p->stmts[s->opener];
     cpu_value now = cpu_get(e, n->var);
     cpu_value next = cpu_apply(e, VYRE_EXPR_ADD, now, s->step, now);
-    cpu_value grows = cpu_apply(e, VYRE_EXPR_GT, next, now, now);
-    cpu_value below = cpu_apply(e, VYRE_EXPR_LT, next, s->to, now);
-    cpu_value pair[] = {VYRE_MUTANT(cpu_loop_wraps, grows, below), below};
-    (void)cpu_together(e, pair, 2);
-    cpu_value more = both(e, pair[0], pair[1]);
+    cpu_value more = cpu_apply(e, VYRE_EXPR_LT, next, s->to, now);
+    /* By steps of 1 the next value is at most the end. */
+    if (VYRE_MUTANT(cpu_loop_wraps, !s->step.known || s->step.bits != 1, false)) {
+        cpu_value pair[] = {more, cpu_apply(e, VYRE_EXPR_GT, next, now, now)};
+        (void)cpu_together(e, pair, 2);
+        more = both(e, pair[0], pair[1]);
+    }
     cpu_value test = more;
     if (s->parts) {
         cpu_value mask = both(e, cpu_active(e), cpu_each(e, more));

@@ -6,7 +6,8 @@
 #include "backend/cpu/kernel.h"
 
 static const char attributes[] =
-    "attributes #0 = { nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" }\n";
+    "attributes #0 = { nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" }\n"
+    "attributes #1 = { nounwind noinline cold \"no-builtins\" }\n";
 
 /* Groups [begin, end), by linear number. */
 static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
@@ -57,6 +58,7 @@ void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allo
 }
 
 vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag) {
+    cpu_write_cold(&w->cold, w->out);
     vyre_text_puts(w->out, attributes);
     vyre_text_puts(w->out, vyre_text_string(&w->tail));
     w->out->failed |= w->tail.failed;

@@ -39,6 +39,7 @@ typedef struct cpu_writer {
     uint32_t gang;  /* lanes in lockstep; 0: chosen */
     uint32_t lists; /* alias lists so far */
     vyre_text *out;
+    cpu_cold cold;
     vyre_text tail; /* what stands behind the functions */
 } cpu_writer;
 

@@ -61,11 +61,11 @@ struct cpu_llvm {
 enum { LEVEL_NONE = 0, LEVEL_DEFAULT = 2, RELOC_PIC = 2, CODE_SMALL = 3, OBJECT_FILE = 1 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
-static const char passes[] = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-                             "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),"
-                             "inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
-                             "simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
-                             "simplifycfg)";
+#define CLEAN                                                                                      \
+    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,reassociate,loop-mssa(licm),"
+#define TIDY "gvn,instcombine<no-verify-fixpoint>,simplifycfg"
+static const char passes[] = "function(" CLEAN TIDY ",loop(indvars,loop-unroll-full)),inline,"
+                             "function(" CLEAN "loop(loop-unroll-full)," TIDY ")";
 
 /* Names under which distributions have the library, and where. */
 static const char *const library_names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};

@@ -35,6 +35,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     *e = (cpu_emit){.program = program,
                     .p = p,
                     .bindings = bindings,
+                    .cold = &w->cold,
                     .isa = w->isa,
                     .width = 1,
                     .segment = segment,

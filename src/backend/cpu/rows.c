@@ -78,12 +78,15 @@ cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x) {
 static void emit_range(cpu_emit *e) {
     const char *mask = cpu_type(e, VYRE_BOOL, true);
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
-    cpu_head(e, "  %%lane = alloca i32\n  store i32 %%from, ptr %%lane");
+    cpu_head(e, "  %%far = alloca i64\n  store i64 0, ptr %%far");
+    cpu_head(e, "  %%range = sub i32 %%to, %%from\n  %%range64 = zext i32 %%range to i64");
     cpu_line(e, "  br label %%gangs");
     cpu_line(e, "gangs:");
-    cpu_line(e, "  %%l = load i32, ptr %%lane");
-    cpu_line(e, "  %%l_left = sub i32 %%to, %%l");
-    cpu_line(e, "  %%gang_more = icmp uge i32 %%l_left, %u", e->width);
+    cpu_line(e, "  %%k = load i64, ptr %%far"); /* how far the gang is from the first */
+    cpu_line(e, "  %%k32 = trunc i64 %%k to i32");
+    cpu_line(e, "  %%l = add i32 %%from, %%k32");
+    cpu_line(e, "  %%k_next = add nuw nsw i64 %%k, %u", e->width);
+    cpu_line(e, "  %%gang_more = icmp ule i64 %%k_next, %%range64");
     cpu_line(e, "  br i1 %%gang_more, label %%gang, label %%finish");
     cpu_line(e, "gang:");
     set_ids(e, "%l");
@@ -97,8 +100,7 @@ static void emit_range(cpu_emit *e) {
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);
     cpu_line(e, "  br label %%gang_end");
     cpu_line(e, "gang_end:");
-    cpu_line(e, "  %%l_next = add i32 %%l, %u", e->width);
-    cpu_line(e, "  store i32 %%l_next, ptr %%lane");
+    cpu_line(e, "  store i64 %%k_next, ptr %%far");
     cpu_line(e, "  br label %%gangs");
     cpu_line(e, "finish:\n  ret i1 false");
     cpu_line(e, "stop:\n  ret i1 true");
