@@ -69,6 +69,11 @@ bool cpu_part_has_varying_loop(const cpu_emit *e);
 /* lanes.c: function gN_segmentK. */
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag);
+/* rows.c: [%from, %to) of lanes along x, in whole gangs; forgetting what was found out about
+ * variables; code that finds out what part of a range passes guards (false: it can't). */
+void cpu_emit_range(cpu_emit *e);
+void cpu_part_forget(cpu_emit *e);
+bool cpu_try_probe(cpu_emit *e);
 /* rows.c: whether the group can be dissolved; its functions, with runN. */
 bool cpu_rows_apply(const cpu_group *group);
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);

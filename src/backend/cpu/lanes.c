@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "backend/cpu/kernel.h"
+#include "base/alloc.h"
+#include "base/diag.h"
 
 static const char arguments[] =
     "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
@@ -75,31 +77,107 @@ static void emit_in_gangs_of(cpu_emit *e, uint32_t width) {
     const vyre_program_view *p = e->p;
     e->width = width;
     e->masked_tail = p->workgroup[0] * p->workgroup[1] * p->workgroup[2] % width != 0;
-    memset(e->holds, 0, p->var_count);
-    memset(e->strides, 0, p->var_count * sizeof *e->strides);
-    memset(e->started, 0, p->var_count);
-    memset(e->parts, 0, p->stmt_count);
-    e->may_end = false;
+    cpu_part_forget(e);
     cpu_part_settle(e, emit_gangs);
 }
 
-static void choose_and_emit(const cpu_writer *w, cpu_emit *e) {
+static uint32_t choose_width(const cpu_writer *w, const vyre_program_view *p) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
-    const vyre_program_view *p = e->p;
     const uint32_t lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
     const bool atomics = p->stats.stmt_kinds >> VYRE_STMT_ATOMIC & 1;
     uint32_t width = w->gang ? w->gang : atomics ? 1 : natural[w->isa];
     if (p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) {
-        emit_in_gangs_of(e, VYRE_SUBGROUP_SIZE_FIXED);
-        return;
+        return VYRE_SUBGROUP_SIZE_FIXED;
     }
     while (width > lanes || (!w->gang && lanes % width != 0)) {
         width /= 2;
     }
+    return width;
+}
+
+static void emit_best(const cpu_writer *w, cpu_emit *e) {
+    const uint32_t width = choose_width(w, e->p);
     emit_in_gangs_of(e, width);
-    if (!w->gang && width > 1 && cpu_part_has_varying_loop(e)) {
+    if (!w->gang && width > 1 && !(e->p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) &&
+        cpu_part_has_varying_loop(e)) {
         emit_in_gangs_of(e, 1);
     }
+}
+
+/* A step of a tree in workgroup memory: a guard lets only some lanes pass. */
+
+static bool has_guard(const cpu_emit *e) {
+    bool any = false;
+    for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
+        any |= e->guards[i];
+    }
+    return any;
+}
+
+static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *what,
+                     const char *more) {
+    char name[64], all[160];
+    (void)snprintf(name, sizeof name, "g%u_segment%u%s", number, e->segment, what);
+    (void)snprintf(all, sizeof all, "%s%s", arguments, more);
+    cpu_part_write(w, e, name, all);
+    e->lists = w->lists; /* accesses of each function have names of their own */
+    w->lists += 1 + 3 * e->p->decl_count;
+}
+
+/* Asks `probe`; its part in gangs, the rest of that lane by lane. If it says no: all, checked. */
+static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32_t lanes,
+                         uint32_t width) {
+    static const char given[] =
+        "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
+    vyre_text_printf(t, "define internal i1 @g%u_segment%u(%s) #0 {\n", number, segment, arguments);
+    vyre_text_printf(t,
+                     "  %%part = alloca [2 x i32]\n"
+                     "  %%yes = call i1 @g%u_segment%u_probe(%s, i32 0, i32 %u, ptr %%part)\n"
+                     "  br i1 %%yes, label %%fast, label %%all\n"
+                     "fast:\n  %%a = load i32, ptr %%part\n"
+                     "  %%second = getelementptr i8, ptr %%part, i64 4\n"
+                     "  %%b = load i32, ptr %%second\n  %%n = sub i32 %%b, %%a\n"
+                     "  %%r = and i32 %%n, %u\n  %%m = sub i32 %%b, %%r\n",
+                     number, segment, given, lanes, width - 1);
+    vyre_text_printf(t,
+                     "  %%s1 = call i1 @g%u_segment%u_wide(%s, i32 %%a, i32 %%m)\n"
+                     "  br i1 %%s1, label %%stop, label %%rest\n"
+                     "rest:\n  %%s2 = call i1 @g%u_segment%u_one(%s, i32 %%m, i32 %%b)\n"
+                     "  ret i1 %%s2\n"
+                     "all:\n  %%s3 = call i1 @g%u_segment%u_all(%s)\n  ret i1 %%s3\n"
+                     "stop:\n  ret i1 true\n}\n\n",
+                     number, segment, given, number, segment, given, number, segment, given);
+}
+
+/* False: there is no guard that clips, and nothing was written. */
+static bool write_clipped(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t width) {
+    const uint32_t lanes = e->p->workgroup[0];
+    e->width = width;
+    e->masked_tail = false;
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_range);
+    if (cpu_part_has_varying_loop(e) || !cpu_try_probe(e) || !has_guard(e)) {
+        return false;
+    }
+    e->trusts = true;
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_range);
+    if (!cpu_try_probe(e)) {
+        e->trusts = false;
+        return false;
+    }
+    write_as(w, e, number, "_probe", ", i32 %from, i32 %to, ptr %out");
+    cpu_part_settle(e, cpu_emit_range);
+    write_as(w, e, number, "_wide", ", i32 %from, i32 %to");
+    e->trusts = false;
+    e->width = 1;
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_range);
+    write_as(w, e, number, "_one", ", i32 %from, i32 %to");
+    emit_in_gangs_of(e, width);
+    write_as(w, e, number, "_all", "");
+    write_choice(w->out, number, e->segment, lanes, width);
+    return true;
 }
 
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
@@ -110,9 +188,21 @@ vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t numb
     if (status != VYRE_OK) {
         return status;
     }
-    choose_and_emit(w, &e);
-    (void)snprintf(name, sizeof name, "g%u_segment%u", number, segment);
-    cpu_part_write(w, &e, name, arguments);
+    const uint32_t width = choose_width(w, e.p), count = e.p->stmt_count;
+    const uint32_t lanes = e.p->workgroup[0] * e.p->workgroup[1] * e.p->workgroup[2];
+    const bool along_x = e.p->workgroup[0] == lanes && lanes % width == 0 &&
+                         !(e.p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1);
+    e.guards = vyre_alloc_zeroed(w->a, count, sizeof *e.guards);
+    if (!e.guards) {
+        cpu_part_end(w, &e);
+        return vyre_fail_memory(diag, "a segment");
+    }
+    if (!(along_x && width > 1) || !write_clipped(w, &e, number, width)) {
+        emit_best(w, &e);
+        (void)snprintf(name, sizeof name, "g%u_segment%u", number, segment);
+        cpu_part_write(w, &e, name, arguments);
+    }
+    vyre_free(w->a, e.guards, count, sizeof *e.guards);
     cpu_part_end(w, &e);
     return VYRE_OK;
 }

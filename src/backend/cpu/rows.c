@@ -45,11 +45,17 @@ bool cpu_rows_apply(const cpu_group *group) {
 static void set_ids(cpu_emit *e, const char *x) {
     e->ids[0] = (cpu_value){
         .type = VYRE_U32, .hold = e->width > 1 ? CPU_LINEAR : CPU_ONE, .stride = e->width > 1};
+    e->lane = e->ids[0];
+    (void)snprintf(e->lane.text, sizeof e->lane.text, "%s", x);
+    if (e->form == CPU_FORM_LANES) { /* of a group along x */
+        e->ids[0] = e->lane;
+        e->ids[1] = e->ids[2] = cpu_u32(0);
+        return;
+    }
     e->ids[1] = e->ids[2] = (cpu_value){.type = VYRE_U32};
     (void)snprintf(e->ids[0].text, sizeof e->ids[0].text, "%s", x);
     memcpy(e->ids[1].text, "%gy", 4);
     memcpy(e->ids[2].text, "%gz", 4);
-    e->lane = e->ids[0];
 }
 
 /* The linear number of a lane in the grid, group by group, from its id along x. */
@@ -75,7 +81,7 @@ cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x) {
 }
 
 /* As many whole gangs as [x0, x1) has. */
-static void emit_range(cpu_emit *e) {
+void cpu_emit_range(cpu_emit *e) {
     const char *mask = cpu_type(e, VYRE_BOOL, true);
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%far = alloca i64\n  store i64 0, ptr %%far");
@@ -347,7 +353,7 @@ static void emit_probe(cpu_emit *e) {
     cpu_line(e, "  %%said = load i1, ptr %%ok\n  ret i1 %%said");
 }
 
-static void forget(cpu_emit *e) {
+void cpu_part_forget(cpu_emit *e) {
     memset(e->holds, 0, e->p->var_count);
     memset(e->strides, 0, e->p->var_count * sizeof *e->strides);
     memset(e->started, 0, e->p->var_count);
@@ -356,7 +362,7 @@ static void forget(cpu_emit *e) {
 }
 
 /* Emits `probe` with what is known of variables; false: it can't be found out. */
-static bool try_probe(cpu_emit *e) {
+bool cpu_try_probe(cpu_emit *e) {
     e->probing = true;
     e->given_up = false;
     cpu_part_settle(e, emit_probe);
@@ -368,21 +374,21 @@ static bool try_probe(cpu_emit *e) {
 static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t width) {
     char name[48];
     e->width = width;
-    forget(e);
-    cpu_part_settle(e, emit_range);
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_range);
     if (!w->gang && cpu_part_has_varying_loop(e)) {
         return false;
     }
-    if (try_probe(e)) { /* which guards there are */
+    if (cpu_try_probe(e)) { /* which guards there are */
         e->trusts = true;
-        forget(e);
-        cpu_part_settle(e, emit_range);
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
     }
-    if (!try_probe(e)) {
+    if (!cpu_try_probe(e)) {
         e->trusts = false;
         memset(e->guards, 0, e->p->stmt_count);
-        forget(e);
-        cpu_part_settle(e, emit_range);
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
         (void)snprintf(name, sizeof name, "g%u_wide", number);
         cpu_part_write(w, e, name, range_arguments);
         vyre_text_printf(w->out,
@@ -396,7 +402,7 @@ static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t wid
     cpu_part_write(w, e, name, probe_arguments);
     e->lists = w->lists; /* names of accesses are not used twice */
     w->lists += 1 + 3 * e->p->decl_count;
-    cpu_part_settle(e, emit_range);
+    cpu_part_settle(e, cpu_emit_range);
     (void)snprintf(name, sizeof name, "g%u_wide", number);
     cpu_part_write(w, e, name, range_arguments);
     return true;
@@ -506,8 +512,8 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
     e.trusts = false;
     e.lists = w->lists;
     w->lists += 1 + 3 * p->decl_count;
-    forget(&e);
-    cpu_part_settle(&e, emit_range);
+    cpu_part_forget(&e);
+    cpu_part_settle(&e, cpu_emit_range);
     (void)snprintf(name, sizeof name, "g%u_one", number);
     cpu_part_write(w, &e, name, range_arguments);
     write_run(w->out, number, p, width);
