@@ -218,7 +218,7 @@ TEST(minimal_backend_claims_nothing) {
         {"o[0] = 1; barrier;", VYRE_OK},
         {"o[0] = 1; grid_sync; o[1] = 2;", VYRE_UNSUPPORTED},
         {"o[0] = u32(f64(o[0]) * 2.0d);", VYRE_UNSUPPORTED},
-        {"o[0] = subgroup_add(o[1]);", VYRE_OK},
+        {"o[0] = subgroup_add(o[1]);", VYRE_OK}, /* by operations that it has */
     };
     vyre_output out = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

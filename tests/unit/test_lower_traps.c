@@ -34,8 +34,8 @@ static const char *const programs[] = {
     "  for (i in 0 .. 4) { y[at] += i; grid_sync;\n"
     "    if (y[63 - at] + at > 30 + i) { trap(\"far\", at * 3); } grid_sync; } }",
     /* nobody */
-    "program p workgroup(4) elements(12) { out y : u32[12];\n"
-    "  if (y[0] == 77) { trap(\"never\", 1); } y[global_id.x] = 1; }",
+    ("program p workgroup(4) elements(12) { out y : u32[12];\n"
+     "  if (y[0] == 77) { trap(\"never\", 1); } y[global_id.x] = 1; }"),
 };
 
 TEST(traps_are_told_as_on_ref) {

@@ -125,7 +125,7 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
 
 void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out) {
     const vyre_module_view *m = group->module ? vyre_module_get(group->module) : NULL;
-    if (number == VYRE_NONE) { /* the declarations of the source, then _made */
+    if (m && number == VYRE_NONE) { /* the declarations of the source, then _made */
         const vyre_program_view *p = vyre_program_get(m->control);
         for (vyre_decl i = 0; i + 1 < p->decl_count; i++) {
             out[i] = bind_own(group, vyre_program_get(m->source), i);

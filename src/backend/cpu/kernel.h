@@ -52,7 +52,7 @@ vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vy
 /* The parts of that. */
 
 /* An emitter for a segment (VYRE_NONE: the control program) of a group. */
-vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *out,
+vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *e,
                            vyre_diag *diag);
 void cpu_part_end(cpu_writer *w, cpu_emit *e);
 /* Emits with `body` until nothing changes any more. */

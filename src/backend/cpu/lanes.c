@@ -89,7 +89,7 @@ static uint32_t choose_width(const cpu_writer *w, const vyre_program_view *p) {
     if (p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) {
         return VYRE_SUBGROUP_SIZE_FIXED;
     }
-    while (width > lanes || (!w->gang && lanes % width != 0)) {
+    while (width > 1 && (width > lanes || (!w->gang && lanes % width != 0))) {
         width /= 2;
     }
     return width;
