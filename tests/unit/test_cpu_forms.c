@@ -1,0 +1,154 @@
+/* The forms of compiled code: each program has a shape that one of them is chosen for, and is run
+ * with the sizes at which it changes (one lane, one gang, one more, several chunks), with other
+ * numbers of threads and lanes in lockstep, against "ref". */
+#include "harness/run.h"
+
+static const char *const devices[] = {"cpu", "cpu://threads=1", "cpu://threads=3&gang=1",
+                                      "cpu://threads=2&gang=4", "cpu://features=sse2&gang=16"};
+enum { DEVICES = sizeof devices / sizeof *devices, MOST_WORDS = 4096 };
+
+static void need_llvm(void) {
+    vyre_device *device = NULL;
+    if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
+        test_skip("there is no LLVM 19");
+    }
+    vyre_device_close(device);
+}
+
+/* One input of n words, a param n, and a grid of so many groups. */
+static void check(const char *text, uint32_t n, uint32_t x, uint32_t y, uint32_t z) {
+    static uint32_t words[MOST_WORDS];
+    uint64_t random = n + 1;
+    for (uint32_t i = 0; i < MOST_WORDS; i++) {
+        words[i] = (uint32_t)test_random(&random) % 1000;
+    }
+    vyre_program *program = run_parse(text);
+    const vyre_input input = {words, (size_t)n * 4};
+    const vyre_dispatch_options options = {.has_grid = true, .grid = {x, y, z}};
+    run_result want = run_program("ref", program, &input, 1, &options);
+    REQUIRE_OK(want.status, &want.diag);
+    for (uint32_t d = 0; d < DEVICES && !test_failed(); d++) {
+        run_result got = run_program(devices[d], program, &input, 1, &options);
+        CHECK_STATUS(got.status, VYRE_OK, &got.diag);
+        if (got.status == VYRE_OK && !run_same(&want, &got)) {
+            test_fail(__FILE__, __LINE__, "%s, n = %u, grid %u %u %u:\n%s", devices[d], n, x, y, z,
+                      text);
+        }
+        run_finish(&got);
+    }
+    run_finish(&want);
+    vyre_program_release(program);
+}
+
+TEST(rows_of_any_length_are_clipped_by_their_guards) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 7, 8, 9, 63, 64, 511, 513, 1030};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 24 + 1;
+        check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x;\n"
+              "  if (i > 0 && i < len(a) - 1) { b[i] = a[i - 1] * 3 + a[i + 1]; } }",
+              n, groups, 1, 1);
+        check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
+              "  if (global_id.x >= len(a)) { exit; } b[global_id.x] = a[global_id.x] + 1; }",
+              n, groups, 1, 1);
+    }
+}
+
+TEST(accesses_beyond_the_ends_are_found_by_probing) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 8, 31, 512, 1500};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; b[i] = a[i - 1] + 2 * a[i + 1] + 3 * a[i + 40]; }",
+              n, n / 32 + 2, 1, 1);
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; b[i - 5] = a[i]; b[len(a) / 2 + i] = a[i] + 1; }",
+              n, 2, 1, 1);
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = i32(global_id.x) - 3; if (i >= 0 && i < i32(len(a))) {\n"
+              "    b[u32(i)] = a[u32(i)] * 5; } }",
+              n, n / 32 + 2, 1, 1);
+    }
+}
+
+TEST(rows_of_planes_and_spaces) {
+    need_llvm();
+    const char *plane = "program p workgroup(8, 3, 2) { in a : u32[]; out b : u32[len(a)];\n"
+                        "  let x = global_id.x; let y = global_id.y; let z = global_id.z;\n"
+                        "  if (x < 20 && y > 0 && y < 7 && z < 3) {\n"
+                        "    b[(z * 7 + y) * 20 + x] = a[(y * 5 + z) * 20 + x] + z; } }";
+    check(plane, 420, 3, 3, 2);
+    check(plane, 420, 1, 1, 1);
+    check("program p workgroup(5, 4) { in a : u32[]; out b : u32[len(a)];\n"
+          "  let i = global_id.y * global_size.x + global_id.x;\n"
+          "  b[i] = a[i] * 2 + num_groups.x; }",
+          333, 3, 7, 1);
+}
+
+TEST(loops_and_branches_within_a_gang) {
+    need_llvm();
+    check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)];\n"
+          "  let i = global_id.x; let s = 0;\n"
+          "  for (k in 0 .. 10) { if (a[i] % 3 == k % 3) { continue; } s = s + k * a[i + k]; }\n"
+          "  if (a[i] % 2 == 0) { s = s + 1; } else { s = s * 3; }\n"
+          "  for (k in 0 .. a[i] % 7) { if (k == 5) { break; } s = s + k; } b[i] = s; }",
+          200, 4, 1, 1);
+    check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)]; private q : u32[4];\n"
+          "  let i = global_id.x; for (k in 0 .. 4) { q[(k + i) % 4] = a[i + k]; }\n"
+          "  while (q[0] > 3) { q[0] = q[0] / 2; q[1] = q[1] + 1; } b[i] = q[0] + q[1] * q[3]; }",
+          100, 7, 1, 1);
+}
+
+TEST(trees_and_tiles_in_workgroup_memory) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 64, 100, 640};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(64) { in a : u32[]; out b : u32[64]; workgroup t : u32[64];\n"
+              "  let s = 0; for (i in global_id.x .. len(a) step global_size.x) { s = s + a[i]; }\n"
+              "  t[local_id.x] = s; barrier; let k = 32;\n"
+              "  while (k > 0) { if (local_id.x < k) {\n"
+              "      t[local_id.x] = t[local_id.x] + t[local_id.x + k]; } barrier; k = k / 2; }\n"
+              "  if (local_id.x == 0) { b[group_id.x] = t[0]; } }",
+              sizes[i], 3, 1, 1);
+    }
+    check("program p workgroup(12) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[12];\n"
+          "  t[local_id.x] = a[global_id.x]; barrier;\n"
+          "  b[global_id.x] = t[11 - local_id.x] + t[(local_id.x + 1) % 12]; }",
+          120, 10, 1, 1);
+}
+
+static void check_ending(const char *text, const vyre_dispatch_options *options, vyre_status status,
+                         const char *message) {
+    vyre_program *program = run_parse(text);
+    for (uint32_t d = 0; d < DEVICES && !test_failed(); d++) {
+        run_result r = run_program(devices[d], program, NULL, 0, options);
+        CHECK_STATUS(r.status, status, &r.diag);
+        CHECK_HAS(r.diag.message, message);
+        run_finish(&r);
+    }
+    vyre_program_release(program);
+}
+
+TEST(the_lowest_lane_that_traps_is_told) {
+    need_llvm();
+    check_ending("program p workgroup(16, 2) grid(3, 2) { out o : u32[4];\n"
+                 "  if (global_id.x > 20 && global_id.y == 3) { trap(\"far\", global_id.x); } }",
+                 NULL, VYRE_TRAP, "lane 149 trapped: \"far\" at address 21");
+    check_ending("program p workgroup(16) grid(4) { out o : u32[4]; workgroup t : u32[1];\n"
+                 "  t[0] = 1; barrier; if (local_id.x + t[0] > 9 && group_id.x > 1) {\n"
+                 "    trap(\"late\", 7); } grid_sync; o[0] = 1; }",
+                 NULL, VYRE_TRAP, "lane 41 trapped: \"late\" at address 7");
+}
+
+TEST(a_loop_that_does_not_end_is_stopped) {
+    need_llvm();
+    const vyre_dispatch_options options = {.timeout_ns = 20000000};
+    check_ending("program p workgroup(64) grid(8) { out o : u32[1]; let k = 1;\n"
+                 "  while (k != 0) { k = k | 1; } o[0] = k; }",
+                 &options, VYRE_TIMEOUT, "");
+    check_ending("program p workgroup(2) grid(2) { out o : u32[1]; let k = 1;\n"
+                 "  while (k != 0) { o[0] = k; grid_sync; k = o[0] | 1; grid_sync; } }",
+                 &options, VYRE_TIMEOUT, "");
+}
