@@ -59,8 +59,9 @@ VYRE_API vyre_position vyre_position_begin(const vyre_module *module, uint64_t *
 /* A copy of the position whose words are at `words`. */
 VYRE_API vyre_position vyre_position_copy(const vyre_position *position, uint64_t *words);
 
-/* Binds the segment of the step, if it has one, and tells in *out_launch how to launch it; then
- * computes what the step computes when it is entered. Fails only if reading does. */
+/* Binds the segment of the step, if it has one, and tells in *out_launch how to launch it: as the
+ * source, with the arrays of its binding. (NULL: the caller knows.) Then computes what the step
+ * computes when it is entered. Fails only if reading does. */
 VYRE_API vyre_status vyre_position_enter(vyre_position *position, const vyre_module_launch *pass,
                                          const vyre_reader *reader, vyre_launch *out_launch,
                                          vyre_diag *diag);

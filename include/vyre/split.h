@@ -80,7 +80,7 @@ typedef struct vyre_step {
     bool sync;        /* a barrier of the source lies behind this step */
     bool asks;        /* living lanes write the tick to _made[0]; if none has, the pass is over */
     bool doubtful;    /* of a module for launching ahead: only the device knows how it goes on */
-    uint32_t next, otherwise;
+    uint32_t next, otherwise;         /* END: VYRE_NONE */
     uint32_t decides;                 /* BRANCH: the scalar, a bool; else VYRE_NONE */
     vyre_stmt enter_begin, enter_end; /* assignments, statements of `control` */
     vyre_stmt leave_begin, leave_end;

@@ -20,18 +20,14 @@
 #define SPAN_compile_module "compile"
 #define SPAN_run_module     "launch"
 
-static vyre_status begin(const vyre_call *call, uint64_t *out_time, vyre_diag *diag) {
-    if (vyre_device_is_lost(call->device)) {
-        return vyre_fail(diag, VYRE_DEVICE_LOST, "reopen the device, or open it anew",
-                         "the %s device was lost", call->device->info.backend);
-    }
-    *out_time = call->trace || call->elapsed ? vyre_clock_now() : 0;
-    return VYRE_OK;
+static vyre_status fail_lost(const vyre_device *device, vyre_diag *diag) {
+    return vyre_fail(diag, VYRE_DEVICE_LOST, "reopen the device, or open it anew",
+                     "the %s device was lost", device->info.backend);
 }
 
-static vyre_status end(const vyre_call *call, const char *category, uint64_t begun,
-                       vyre_status status) {
-    uint64_t now = begun ? vyre_clock_now() : 0;
+/* Of a call that somebody wants to know about. */
+static void note(const vyre_call *call, const char *category, uint64_t begun) {
+    const uint64_t now = vyre_clock_now();
     if (call->elapsed) {
         *call->elapsed += now - begun;
     }
@@ -45,22 +41,34 @@ static vyre_status end(const vyre_call *call, const char *category, uint64_t beg
                           .segment_count = call->segment_count};
         vyre_trace_add(call->trace, &span);
     }
+}
+
+static vyre_status end(vyre_device *device, vyre_status status) {
     if (VYRE_MUTANT(loss_unnoticed, status == VYRE_DEVICE_LOST, false)) {
-        atomic_store(&call->device->is_lost, true);
+        atomic_store(&device->is_lost, true);
     }
     return status;
 }
 
+/* So that calls of which nobody wants to know do not pay for it. */
+#define NOT_HERE    __attribute__((noinline))
 #define UNPACK(...) __VA_ARGS__
 #define CALL(name, arguments, ...)                                                                 \
+    static NOT_HERE vyre_status noted_##name(const vyre_call *call, __VA_ARGS__) {                 \
+        const uint64_t begun = vyre_clock_now();                                                   \
+        vyre_status status = call->device->table->name(call->device->object, UNPACK arguments);    \
+        note(call, SPAN_##name, begun);                                                            \
+        return end(call->device, status);                                                          \
+    }                                                                                              \
     vyre_status vyre_call_##name(const vyre_call *call, __VA_ARGS__) {                             \
         vyre_device *device = call->device;                                                        \
-        uint64_t time = 0;                                                                         \
-        vyre_status status = begin(call, &time, diag);                                             \
-        return status != VYRE_OK || !device->table->name                                           \
-                   ? status                                                                        \
-                   : end(call, SPAN_##name, time,                                                  \
-                         device->table->name(device->object, UNPACK arguments));                   \
+        if (atomic_load(&device->is_lost)) {                                                       \
+            return fail_lost(device, diag);                                                        \
+        }                                                                                          \
+        return !device->table->name ? VYRE_OK                                                      \
+               : call->trace || call->elapsed                                                      \
+                   ? noted_##name(call, UNPACK arguments)                                          \
+                   : end(device, device->table->name(device->object, UNPACK arguments));           \
     }
 VYRE_DEVICE_ENTRIES(CALL, VYRE_CALL_NOT)
 

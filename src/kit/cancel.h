@@ -5,6 +5,8 @@
 #include "vyre/dispatch.h"
 
 /* Has somebody set it? NULL: nobody can. */
-bool vyre_cancel_is_requested(const vyre_cancel *cancel);
+static inline bool vyre_cancel_is_requested(const vyre_cancel *cancel) {
+    return cancel && __atomic_load_n(&cancel->requested, __ATOMIC_RELAXED) != 0;
+}
 
 #endif

@@ -25,7 +25,7 @@ typedef struct vyre_schedule {
     vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
     struct vyre_compiled_segment *segments;
     vyre_segment_binding *bindings;  /* of each segment */
-    uint64_t *visits;                /* per step, in this pass; where the device counts them */
+    uint64_t *visits;                /* per step, in this pass; but when launching ahead */
     uint64_t *words;                 /* of the position of a pass, and of guesses */
     bool *went_away;                 /* per step: a branch last went to `otherwise` in this pass */
     struct vyre_own_memory *own;     /* what lanes and groups own: per buffer of the module */

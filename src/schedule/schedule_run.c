@@ -26,8 +26,12 @@
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "device/call.h"
+#include "kit/cancel.h"
 #include "schedule/carry_size.h"
 #include "schedule/schedule.h"
+
+/* Kept out of the way of launches that do not need it. */
+#define RARELY __attribute__((noinline))
 
 /* What happened up to some step. */
 typedef struct tally {
@@ -59,6 +63,9 @@ typedef struct run {
     vyre_position here; /* behind all that was enqueued */
     tally done;         /* up to there */
     bool has_waited;    /* nothing was launched since */
+    bool is_watched;    /* limited in time or steps, or traced */
+    vyre_launch one;    /* the source, with what a segment is bound to */
+    vyre_call call;     /* of launches; only for a trace it says which */
     uint32_t ahead;     /* most launches of a batch; 0: ask after each decision */
     uint32_t length;    /* of the next batch */
     batch batches[2];
@@ -106,36 +113,61 @@ static void report(const run *r, const tally *done) {
     }
 }
 
-static vyre_status launch(run *r, uint32_t number, const vyre_launch *bound) {
-    vyre_launch one = *bound;
-    one.max_steps -= one.max_steps ? r->done.steps : 0;
-    vyre_launch_result result = {0};
-    vyre_call call = {.device = r->s->device,
-                      .trace = r->pass->trace,
-                      .name = vyre_program_get(r->m->segments[number])->name,
-                      .segment = number + 1,
-                      .segment_count = r->m->segment_count,
-                      .elapsed = &r->pass->times->enqueue};
+/* Times of calls are known only where launching and waiting are two things. */
+static uint64_t *timer(const run *r, uint64_t *time) {
+    return r->s->device->table->finish ? time : NULL;
+}
+
+/* In front of a launch that somebody watches: limits, and a name for the trace. */
+static RARELY vyre_status begin_launch(run *r, uint32_t number, vyre_launch *one) {
+    r->call.name = vyre_program_get(r->m->segments[number])->name;
+    r->call.segment = number + 1;
+    r->call.segment_count = r->m->segment_count;
+    one->max_steps = r->source->max_steps ? r->source->max_steps - r->done.steps : 0;
     vyre_status status = vyre_launch_check_time(r->source, r->diag);
-    if (status == VYRE_OK) {
-        status = vyre_launch_check_steps(r->source, r->done.steps, r->diag);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_call_launch(&call, r->s->segments[number].kernel, &one, &result, r->diag);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_traps_look(&r->s->traps, &call, r->m->segments[number],
-                                 r->s->segments[number].trap, &result, r->diag);
-    }
-    r->has_waited = r->s->segments[number].trap != VYRE_NONE;
+    return status == VYRE_OK ? vyre_launch_check_steps(r->source, r->done.steps, r->diag) : status;
+}
+
+/* Behind one that failed or may have trapped. */
+static RARELY vyre_status end_launch(run *r, uint32_t number, vyre_status status,
+                                     vyre_launch_result *result) {
+    const vyre_decl trap = r->s->segments[number].trap;
+    r->has_waited = trap != VYRE_NONE;
     r->pass->stats->host_waits += r->has_waited;
-    r->done.steps += result.steps;
-    r->pass->result->device_ns += result.device_ns;
-    r->has_device_time = r->has_device_time && result.device_ns != 0;
+    if (status == VYRE_OK) {
+        status =
+            vyre_traps_look(&r->s->traps, &r->call, r->m->segments[number], trap, result, r->diag);
+    }
     if (status != VYRE_OK) {
         vyre_schedule_label(r->s, number, r->diag);
     }
-    return status == VYRE_TRAP ? vyre_trap_note(&r->trap, result.trap_lane, r->diag) : status;
+    return status == VYRE_TRAP ? vyre_trap_note(&r->trap, result->trap_lane, r->diag) : status;
+}
+
+/* In a grid of which `one` tells; what is bound is known. */
+static vyre_status launch(run *r, uint32_t number, vyre_launch *one) {
+    const vyre_segment_binding *bound = &r->s->bindings[number];
+    const struct vyre_compiled_segment *segment = &r->s->segments[number];
+    vyre_launch_result result = {0};
+    vyre_status status = VYRE_OK;
+    one->memory = bound->memory;
+    one->counts = bound->counts;
+    one->values = bound->values;
+    if (r->is_watched || vyre_cancel_is_requested(r->source->cancel)) {
+        status = begin_launch(r, number, one);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_call_launch(&r->call, segment->kernel, one, &result, r->diag);
+    }
+    r->done.steps += result.steps;
+    if (result.device_ns == 0) {
+        r->has_device_time = false;
+    } else {
+        r->pass->result->device_ns += result.device_ns;
+    }
+    r->has_waited = false;
+    return status != VYRE_OK || segment->trap != VYRE_NONE ? end_launch(r, number, status, &result)
+                                                           : VYRE_OK;
 }
 
 /* What a scalar is made of. */
@@ -146,7 +178,7 @@ static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, 
                       .trace = r->pass->trace,
                       .name = "scalar",
                       .bytes = size,
-                      .elapsed = &r->pass->times->wait};
+                      .elapsed = timer(r, &r->pass->times->wait)};
     r->pass->stats->host_waits += !r->has_waited;
     r->has_waited = true;
     vyre_status status = vyre_call_read(&call, memory, offset, data, size, diag);
@@ -170,32 +202,39 @@ static vyre_status run_collective(run *r, const vyre_step *step) {
     return status;
 }
 
-static vyre_status run_step(run *r) {
+static vyre_status run_step(run *r, const vyre_reader *reader) {
     const uint32_t number = r->here.step;
     const vyre_step *step = &r->m->steps[number];
-    const vyre_reader reader = {.read = read_memory, .user = r};
-    vyre_launch one;
-    vyre_status status = vyre_position_enter(&r->here, &r->launch, &reader, &one, r->diag);
+    vyre_status status = vyre_position_enter(&r->here, &r->launch, reader, NULL, r->diag);
     if (status == VYRE_OK && step->segment != VYRE_NONE) {
-        status = launch(r, step->segment, &one);
+        status = launch(r, step->segment, &r->one);
     }
     if (status == VYRE_OK && vyre_trap_is_due(&r->trap, step)) {
         status = vyre_trap_report(&r->trap, r->diag);
     }
     if (status == VYRE_OK) {
-        count_step(r, number, 1, &r->done);
-        status = vyre_position_leave(&r->here, &r->launch, &reader, r->diag);
+        r->s->visits[number]++;
+        status = vyre_position_leave(&r->here, &r->launch, reader, r->diag);
     }
     return status == VYRE_OK && step->collective != VYRE_NONE && r->here.step != VYRE_NONE
                ? run_collective(r, step)
                : status;
 }
 
+static void count_visits(run *r) {
+    for (uint32_t i = 0; i < r->m->step_count; i++) {
+        count_step(r, i, VYRE_MUTANT(visits_counted_once, r->s->visits[i], r->s->visits[i] > 0),
+                   &r->done);
+    }
+}
+
 static vyre_status run_steps(run *r) {
+    const vyre_reader reader = {.read = read_memory, .user = r};
     vyre_status status = VYRE_OK;
     while (r->here.step != VYRE_NONE && status == VYRE_OK) {
-        status = run_step(r);
+        status = run_step(r, &reader);
     }
+    count_visits(r);
     return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
 }
 
@@ -415,9 +454,7 @@ static vyre_status run_module(run *r) {
     if (status != VYRE_OK && r->diag && r->diag->segment) {
         vyre_schedule_label(r->s, r->diag->segment - 1, r->diag);
     }
-    for (uint32_t i = 0; i < r->m->step_count; i++) {
-        count_step(r, i, r->launch.visits[i], &r->done);
-    }
+    count_visits(r);
     r->done.steps = result.steps;
     r->pass->result->device_ns += result.device_ns;
     r->has_device_time = result.device_ns != 0;
@@ -438,7 +475,11 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
              .ahead = ahead < VYRE_LIMIT_AHEAD ? ahead : VYRE_LIMIT_AHEAD,
              .length = 1,
              .here = vyre_position_begin(s->module, s->words),
+             .is_watched = launch->deadline_ns || launch->max_steps || pass->trace,
+             .one = *launch,
+             .call = {.device = s->device, .trace = pass->trace},
              .has_device_time = true};
+    r.call.elapsed = timer(&r, &pass->times->enqueue);
     memset(s->went_away, 0, r.m->step_count * sizeof *s->went_away);
     memset(s->visits, 0, r.m->step_count * sizeof *s->visits);
     vyre_status status = vyre_schedule_zero(s, pass->trace, diag);

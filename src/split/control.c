@@ -339,6 +339,34 @@ static bool loads(const vyre_program_view *p, vyre_stmt begin, vyre_stmt end) {
     return false;
 }
 
+/* Values of expressions lie behind what a position keeps. */
+static bool add_code(vyre_module *m, const vyre_program_view *p, vyre_stmt begin, vyre_stmt end) {
+    bool ok = true;
+    for (vyre_stmt s = begin; s < end && ok; s++) {
+        if (!m->view.ahead || m->scalars[p->stmts[s].var].host) { /* else the device computes it */
+            ok = vyre_control_code_add(&m->code, p, s, m->view.scalar_count + VYRE_PLACES,
+                                       &m->allocator);
+        }
+    }
+    return ok;
+}
+
+static bool make_code(vyre_module *m, const vyre_program_view *p) {
+    m->step_code = vyre_alloc(&m->allocator, m->view.step_count, sizeof *m->step_code);
+    bool ok = m->step_code;
+    for (uint32_t i = 0; i < m->view.step_count && ok; i++) {
+        const vyre_step *step = &m->steps[i];
+        vyre_step_code *code = &m->step_code[i];
+        code->reads = loads(p, step->enter_begin, step->enter_end);
+        code->enter = m->code.list.count;
+        ok = add_code(m, p, step->enter_begin, step->enter_end);
+        code->leave = m->code.list.count;
+        ok = ok && add_code(m, p, step->leave_begin, step->leave_end);
+        code->end = m->code.list.count;
+    }
+    return ok;
+}
+
 static vyre_status describe_scalars(vyre_module *m, const vyre_carry_plan *plan) {
     const vyre_program_view *p = vyre_program_get(m->control);
     m->view.scalar_count = p->var_count;
@@ -361,15 +389,11 @@ static vyre_status describe_scalars(vyre_module *m, const vyre_carry_plan *plan)
         const uint32_t nodes = p->stmts[s].end_expr - p->stmts[s].first_expr;
         m->control_nodes = nodes > m->control_nodes ? nodes : m->control_nodes;
     }
-    m->reads = vyre_alloc(&m->allocator, m->view.step_count, sizeof *m->reads);
-    if (!m->reads || !find_host(m, p)) {
+    if (!find_host(m, p)) {
         return VYRE_OUT_OF_MEMORY;
     }
-    for (uint32_t i = 0; i < m->view.step_count; i++) {
-        m->reads[i] = loads(p, m->steps[i].enter_begin, m->steps[i].enter_end);
-    }
     place_scalars(m);
-    return VYRE_OK;
+    return make_code(m, p) ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 
 static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {

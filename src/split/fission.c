@@ -118,30 +118,26 @@ static uint32_t find_kept(const vyre_barriers *barriers, vyre_stmt sync) {
     return found ? low : VYRE_NONE;
 }
 
+/* Besides scalars. */
 static bool is_changing(const vyre_segment_decl *decl) {
-    return decl->kind == VYRE_DECL_SCALAR || decl->kind == VYRE_DECL_PLACE ||
-           decl->kind == VYRE_DECL_TICK || decl->kind == VYRE_DECL_EXPECT;
+    return decl->kind == VYRE_DECL_PLACE || decl->kind == VYRE_DECL_TICK ||
+           decl->kind == VYRE_DECL_EXPECT;
 }
 
 /* Declarations of the segment that are bound anew by each launch. */
 bool vyre_module_list_changing(vyre_module *m, uint32_t segment) {
     const uint32_t decls = vyre_program_get(m->segments[segment])->decl_count;
-    uint32_t count = 0;
-    for (uint32_t d = 0; d < decls; d++) {
-        count += is_changing(&m->decls[segment][d]);
-    }
-    uint32_t *list = vyre_alloc(&m->allocator, (size_t)count + 1, sizeof *list);
-    if (!list) {
-        return false;
-    }
-    m->changing[segment] = list;
-    list[0] = count;
-    for (uint32_t d = 0, at = 1; d < decls; d++) {
-        if (is_changing(&m->decls[segment][d])) {
-            list[at++] = d;
+    bool ok = true;
+    for (uint32_t d = 0; d < decls && ok; d++) {
+        const vyre_segment_decl *decl = &m->decls[segment][d];
+        const vyre_changing changing = {.decl = d, .ref = decl->ref, .kind = decl->kind};
+        if (decl->kind == VYRE_DECL_SCALAR) {
+            ok = vyre_vec_push(&m->allocator, &m->changing[segment].scalars, changing);
+        } else if (is_changing(decl)) {
+            ok = vyre_vec_push(&m->allocator, &m->changing[segment].others, changing);
         }
     }
-    return true;
+    return ok;
 }
 
 /* Of one size, and zero when the pass begins; the list has room for two of each step. */

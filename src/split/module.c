@@ -19,9 +19,9 @@ void vyre_module_release(vyre_module *module) {
     const vyre_allocator a = module->allocator;
     const vyre_module_view *v = &module->view;
     for (uint32_t i = 0; module->segments && i < v->segment_count; i++) {
-        if (module->changing && module->changing[i]) {
-            vyre_free(&a, module->changing[i], (size_t)module->changing[i][0] + 1,
-                      sizeof **module->changing);
+        if (module->changing) {
+            vyre_vec_free(&a, &module->changing[i].scalars);
+            vyre_vec_free(&a, &module->changing[i].others);
         }
         if (module->decls && module->segments[i]) {
             vyre_free(&a, module->decls[i], vyre_program_get(module->segments[i])->decl_count,
@@ -32,7 +32,8 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->decls, module->segment_room, sizeof *module->decls);
     vyre_free(&a, module->changing, module->segment_room, sizeof *module->changing);
     vyre_program_release(module->control);
-    vyre_free(&a, module->reads, v->step_count, sizeof *module->reads);
+    vyre_control_code_finish(&module->code, &a);
+    vyre_free(&a, module->step_code, v->step_count, sizeof *module->step_code);
     vyre_free(&a, module->scalars, v->scalar_count, sizeof *module->scalars);
     vyre_free(&a, module->exchanges, module->exchange_room, sizeof *module->exchanges);
     vyre_free(&a, module->segments, module->segment_room, sizeof(*module->segments));

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "opt/opt_barrier.h"
+#include "split/control_code.h"
 #include "vyre/split.h"
 
 /* Names of what splitting adds to segments, chosen so that they clash with nothing in the source.
@@ -20,6 +21,24 @@ typedef struct vyre_module_names {
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;
+
+/* A declaration of a segment that is bound anew by each launch. */
+typedef struct vyre_changing {
+    uint32_t decl;
+    uint32_t ref; /* as in vyre_segment_decl, and so the kind */
+    uint8_t kind;
+} vyre_changing;
+typedef struct vyre_changing_list {
+    VYRE_VEC(vyre_changing) scalars;
+    VYRE_VEC(vyre_changing) others;
+} vyre_changing_list;
+
+/* What a step computes: instructions [enter, leave) when it is entered, [leave, end) when it is
+ * left. In a module for launching ahead only what the host knows. */
+typedef struct vyre_step_code {
+    uint32_t enter, leave, end;
+    bool reads; /* the schedule loads when it is entered, be it the host or the device */
+} vyre_step_code;
 
 struct vyre_module {
     vyre_module_view view;
@@ -37,11 +56,11 @@ struct vyre_module {
     vyre_scalar *scalars;
     vyre_exchange *exchanges;
     size_t exchange_room;
-    uint32_t **changing; /* per segment: how many of its declarations change from launch to launch,
-                            and which */
-    bool *reads;         /* per step: it loads when it is entered */
-    uint32_t first_condition; /* scalars from here on are conditions of branches */
-    uint32_t control_nodes;   /* most expressions in a statement of the control program */
+    vyre_changing_list *changing; /* per segment */
+    vyre_control_code code;       /* of `control` */
+    vyre_step_code *step_code;    /* per step */
+    uint32_t first_condition;     /* scalars from here on are conditions of branches */
+    uint32_t control_nodes;       /* most expressions in a statement of the control program */
     vyre_step *steps;
     vyre_carry *carries;
     vyre_carry_buffer *buffers;
