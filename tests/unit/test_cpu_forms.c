@@ -119,6 +119,44 @@ TEST(trees_and_tiles_in_workgroup_memory) {
           120, 10, 1, 1);
 }
 
+TEST(gangs_at_the_end_of_memory_that_others_follow) {
+    need_llvm();
+    check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[16];\n"
+          "  workgroup u : u32[16]; t[local_id.x] = a[global_id.x]; u[local_id.x] = 7;\n"
+          "  barrier; let v = t[local_id.x + 4] + 3 * t[local_id.x - 2];\n"
+          "  barrier; t[local_id.x + 9] = 5; barrier; b[global_id.x] = v + u[local_id.x]; }",
+          64, 4, 1, 1);
+}
+
+TEST(loops_that_pass_the_largest_number_end) {
+    need_llvm();
+    check("program p workgroup(8) { in a : u32[]; out b : u32[len(a)]; let s = 0;\n"
+          "  for (i in 0xfffffff0 .. 0xffffffff step 7 + a[0] % 1) { s = s + 1; }\n"
+          "  for (i in 0xfffffff0 + local_id.x .. 0xffffffff step 7) { s = s + 16; }\n"
+          "  b[global_id.x] = s; }",
+          32, 4, 1, 1);
+}
+
+TEST(subgroups_that_are_not_full) {
+    need_llvm();
+    check("program p workgroup(40) { in a : u32[]; out b : u32[len(a)]; let v = a[global_id.x];\n"
+          "  let s = subgroup_add(v); let m = subgroup_max(v); let x = subgroup_xor(v);\n"
+          "  if (v % 3 == 0) { exit; } let o = subgroup_or(v); let c = subgroup_ballot(v > 500);\n"
+          "  let d = subgroup_shuffle(v, (local_id.x + 3) % 40);\n"
+          "  b[global_id.x] = s + m * 3 + x * 5 + o * 7 + c + d; }",
+          120, 3, 1, 1);
+}
+
+TEST(workers_read_what_decides_before_others_write) {
+    need_llvm();
+    check("program p workgroup(64) { in a : u32[]; out b : u32[2]; scratch c : u32[2];\n"
+          "  let n = 0; let go = true; while (go) {\n"
+          "    if (global_id.x == 0) { c[0] = n + 1; } atomic_add(c[1], a[0] % 1 + 1);\n"
+          "    grid_sync; n = c[0]; go = n < 200 && c[1] < 10000000; grid_sync; }\n"
+          "  if (global_id.x < 2) { b[global_id.x] = n + c[1]; } }",
+          64, 40, 1, 1);
+}
+
 static void check_ending(const char *text, const vyre_dispatch_options *options, vyre_status status,
                          const char *message) {
     vyre_program *program = run_parse(text);

@@ -58,7 +58,8 @@ static void fill(vyre_type type, int operand, void *out) {
     unsigned char *bytes = out;
     ops_values(type, 77 + (uint64_t)operand, values, LANES);
     for (uint32_t i = 0; i < LANES; i++) {
-        const uint32_t at = i >= EDGES * EDGES ? i
+        const uint32_t rest = LANES - EDGES * EDGES; /* all edges there are, and random ones */
+        const uint32_t at = i >= EDGES * EDGES ? (i + 7 * (uint32_t)operand) % rest
                             : operand == 0     ? i % EDGES
                             : operand == 1     ? i / EDGES
                                                : (i * 7 + i / EDGES) % EDGES;
