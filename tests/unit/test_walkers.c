@@ -137,11 +137,10 @@ static vyre_device *open_walkers(void) {
     return run_open_backend(&backend);
 }
 
-static void dispatch(vyre_device *device, vyre_program *p, uint32_t words[8],
+static void dispatch(vyre_device *device, vyre_program *p, vyre_output out,
                      const vyre_dispatch_options *options) {
     const uint32_t in[2] = {5, 3};
     const vyre_input input = {in, sizeof in};
-    vyre_output out = {words, 8 * sizeof *words, 8 * sizeof *words};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch(device, p, &input, 1, &out, 1, options, NULL, &diag), &diag);
 }
@@ -172,8 +171,8 @@ TEST(four_threads_walk_one_schedule) {
             const vyre_dispatch_options options = {.no_optimize = plain == 1};
             uint32_t want[8] = {0}, got[8] = {0};
             vyre_program *p = run_parse(programs[i]);
-            dispatch(ref, p, want, &options);
-            dispatch(device, p, got, &options);
+            dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want}, &options);
+            dispatch(device, p, (vyre_output){got, sizeof got, sizeof got}, &options);
             CHECK(memcmp(got, want, sizeof got) == 0);
             vyre_program_release(p);
         }
@@ -193,7 +192,7 @@ TEST(a_device_that_runs_schedules_is_native) {
         uint32_t got[8] = {0};
         vyre_device *device = run_open("ref-schedule", NULL);
         const vyre_dispatch_options options = {.split = modes[i]};
-        dispatch(device, p, got, &options);
+        dispatch(device, p, (vyre_output){got, sizeof got, sizeof got}, &options);
         CHECK(memcmp(got, want, sizeof got) == 0);
         const uint64_t waits = run_counters(device).host_waits;
         CHECK(modes[i] == VYRE_SPLIT_ALWAYS ? waits > 0 : waits == 0);
