@@ -187,7 +187,7 @@ TEST(a_device_that_runs_schedules_is_native) {
     static const vyre_split_mode modes[] = {VYRE_SPLIT_AUTO, VYRE_SPLIT_NEVER, VYRE_SPLIT_ALWAYS};
     uint32_t want[8] = {0};
     vyre_device *ref = run_open("ref", NULL);
-    dispatch(ref, p, want, &(vyre_dispatch_options){0});
+    dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want}, &(vyre_dispatch_options){0});
     for (int i = 0; i < 3; i++) {
         uint32_t got[8] = {0};
         vyre_device *device = run_open("ref-schedule", NULL);

@@ -59,6 +59,11 @@ static size_t decls_of(const cpu_kernel *k, uint32_t piece) {
     return vyre_program_get(k->pieces[piece].group.program)->decl_count;
 }
 
+/* Bytes for memory, values and counts of so many declarations; tables follow one another. */
+static size_t table_size(size_t count) {
+    return count * (sizeof(vyre_memory) + sizeof(uint64_t) + sizeof(uint64_t));
+}
+
 static plan plan_worker(const cpu_kernel *k) {
     plan p = {0};
     size_t most = 0, tables = 0;
@@ -66,7 +71,7 @@ static plan plan_worker(const cpu_kernel *k) {
     for (uint32_t i = 0; i < k->piece_count; i++) {
         const size_t count = decls_of(k, i);
         most = count > most ? count : most;
-        tables += count * (sizeof(vyre_memory) + sizeof(uint64_t) + sizeof(uint32_t) + 8);
+        tables += table_size(count);
         arena = k->pieces[i].group.arena > arena ? k->pieces[i].group.arena : arena;
     }
     (void)reserve(&p, sizeof(cpu_worker));
@@ -100,7 +105,7 @@ static cpu_worker *make_worker(const cpu_kernel *k, void *block, const plan *p) 
         w->segments[i].values = (uint64_t *)(table + count * sizeof(vyre_memory));
         w->segments[i].counts =
             (uint32_t *)(table + count * (sizeof(vyre_memory) + sizeof(uint64_t)));
-        table += count * (sizeof(vyre_memory) + sizeof(uint64_t) + sizeof(uint32_t) + 8);
+        table += table_size(count);
     }
     return w;
 }
