@@ -354,7 +354,7 @@ TEST(a_key_is_that_of_the_program_and_the_options) {
     const vyre_key key = key_of(texts[0], "avx2"), same = key_of(texts[1], "avx2");
     CHECK(memcmp(&key, &same, sizeof key) == 0);
     for (int i = 0; i < 4; i++) {
-        const vyre_key other = key_of(texts[i], i < 2 ? "avx512" : "avx2");
+        const vyre_key other = key_of(texts[i], i < 2 ? "sse2" : "avx2");
         CHECK(memcmp(&key, &other, sizeof key) != 0);
     }
 }
