@@ -35,7 +35,7 @@ static inline float fast_exp(float x) {
 /* For normal positive arguments. */
 static inline float fast_log(float x) {
     int32_t bits = float_to_bits(x), power = ((bits - 0x3f3504f3) >> 23);
-    float m = bits_to_float(bits - (power << 23)) - 1.0f, z = m * m;
+    float m = bits_to_float(bits - power * (1 << 23)) - 1.0f, z = m * m;
     float p = 7.0376836292e-2f;
     p = p * m - 1.1514610310e-1f;
     p = p * m + 1.1676998740e-1f;
