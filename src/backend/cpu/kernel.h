@@ -15,7 +15,6 @@ typedef struct cpu_group {
     uint8_t form;           /* cpu_form of its only segment; LANES: groups run one after another */
     uint32_t chunk;         /* ROWS: lanes along x of one unit of work */
     uint32_t width;         /* lanes in lockstep, of the first segment */
-    const char *why;        /* for people */
 } cpu_group;
 
 vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,
