@@ -77,7 +77,8 @@ typedef struct vyre_dispatch_options {
     bool no_optimize;          /* keep every barrier */
     uint32_t ahead;            /* of a split program: launches that are enqueued, in two lots of at
                                   most this many, before it is known that it is their turn; at most
-                                  VYRE_LIMIT_AHEAD; 0: as the device likes it */
+                                  VYRE_LIMIT_AHEAD; 0: as the device likes it. A pipeline makes
+                                  what launching ahead needs when a dispatch first asks for it */
     bool in_place;             /* outputs may be half written on failure; saves staging */
     uint64_t timeout_ns;       /* of the whole dispatch; 0: none */
     uint64_t max_output_bytes; /* of all outputs together; 0: none */

@@ -98,7 +98,7 @@ static vyre_status run_pipeline(vyre_pipeline *pipeline, const transfer *t,
         return status;
     }
     status = check_outputs(&run, t);
-    if (status == VYRE_OK && !pipeline->variants[VYRE_VARIANT_USUAL].is_compiled) {
+    if (status == VYRE_OK && !vyre_pipeline_is_compiled(pipeline)) {
         run.lap = begin; /* checking the program is part of it */
         status = vyre_pipeline_compile(pipeline, options, diag);
         vyre_run_lap(&run, &run.report.times.compile);

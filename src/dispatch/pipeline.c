@@ -3,8 +3,9 @@
  * counts as native, too, unless the caller wants to see segments launched. All others run a
  * schedule of segments. Barriers that nobody needs are removed for both, but not for the oracle: it
  * must not share a mistake with what it judges. Where that is right only for grids along x, a grid
- * with more axes gets a variant of its own, made under the pipeline's lock by the first dispatch
- * that needs it. */
+ * with more axes gets a variant of its own, and so do dispatches that launch ahead of decisions or
+ * do not, unlike those for which it was compiled: made under the pipeline's lock by the first
+ * dispatch that needs it. */
 #include "dispatch/pipeline.h"
 
 #include <string.h>
@@ -86,7 +87,6 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     atomic_init(&p->references, 1);
     p->device = device;
     p->no_optimize = options->no_optimize;
-    p->ahead = options->ahead || device->info.launches_ahead;
     vyre_status status = take_program(p, program, options, diag);
     p->waits = vyre_contains_grid_sync(program);
     p->is_split = device->info.level == VYRE_LEVEL_PROGRAM
@@ -168,14 +168,14 @@ static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_gri
 static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace *trace,
                                    vyre_diag *diag) {
     vyre_variant *v = &p->variants[which];
-    const bool any_grid = which == VYRE_VARIANT_ANY_GRID;
+    const bool any_grid = which & VYRE_VARIANT_ANY_GRID;
     vyre_status status;
     if (p->is_split) {
         const vyre_split_options split = {.keep_barriers = p->no_optimize,
                                           .any_grid = any_grid,
                                           .turn_loops = p->device->info.turns_loops && !any_grid,
                                           .can = &p->device->can,
-                                          .ahead = p->ahead};
+                                          .ahead = which & VYRE_VARIANT_AHEAD};
         status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, p->takes_module,
                                     trace, diag);
         if (status == VYRE_OK) {
@@ -190,20 +190,33 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
     return status;
 }
 
+/* Only segments that the runtime launches are launched ahead; 0 is what the device likes. */
+static uint32_t usual_for(const vyre_pipeline *p, uint32_t ahead) {
+    const bool wanted =
+        VYRE_MUTANT(pipeline_never_ahead, ahead, 0) || p->device->info.launches_ahead;
+    return wanted && p->is_split && !p->takes_module ? VYRE_VARIANT_AHEAD : VYRE_VARIANT_USUAL;
+}
+
 vyre_status vyre_pipeline_compile(vyre_pipeline *p, const vyre_dispatch_options *options,
                                   vyre_diag *diag) {
-    return compile_variant(p, VYRE_VARIANT_USUAL, options->trace, diag);
+    return compile_variant(p, usual_for(p, options->ahead), options->trace, diag);
+}
+
+bool vyre_pipeline_is_compiled(const vyre_pipeline *p) {
+    return p->variants[VYRE_VARIANT_USUAL].is_compiled ||
+           p->variants[VYRE_VARIANT_AHEAD].is_compiled;
 }
 
 /* Which variant is right for a grid; an empty one needs none, so the usual will do. */
-static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3]) {
+static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead) {
     const bool along_x =
         VYRE_MUTANT(pipeline_any_grid, grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1, true);
-    const vyre_variant *usual = &p->variants[VYRE_VARIANT_USUAL];
+    const uint32_t which = usual_for(p, ahead);
+    const vyre_variant *usual = &p->variants[which];
     const uint64_t lanes = (uint64_t)grid[0] * vyre_program_get(p->program)->workgroup[0];
     const bool fits = (along_x || !usual->along_x) &&
                       VYRE_MUTANT(pipeline_any_width, !p->is_split || lanes <= usual->widest, true);
-    return fits ? VYRE_VARIANT_USUAL : VYRE_VARIANT_ANY_GRID;
+    return fits ? which : which | VYRE_VARIANT_ANY_GRID;
 }
 
 vyre_status vyre_compile(vyre_device *device, vyre_program *program,
@@ -284,11 +297,20 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
                                               : VYRE_OK;
 }
 
-vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+static vyre_status need_variant(vyre_pipeline *p, uint32_t which, vyre_trace *trace,
+                                vyre_diag *diag) {
+    return p->variants[which].is_compiled ? VYRE_OK : compile_variant(p, which, trace, diag);
+}
+
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead,
                                   vyre_trace *trace, vyre_diag *diag) {
-    const uint32_t which = variant_for(pipeline, grid);
+    /* The usual one tells which grids it is for. */
+    vyre_status status = need_variant(pipeline, usual_for(pipeline, ahead), trace, diag);
+    const uint32_t which = variant_for(pipeline, grid, ahead);
     vyre_variant *v = &pipeline->variants[which];
-    vyre_status status = v->is_compiled ? VYRE_OK : compile_variant(pipeline, which, trace, diag);
+    if (status == VYRE_OK) {
+        status = need_variant(pipeline, which, trace, diag);
+    }
     if (status != VYRE_OK || pipeline->is_split) {
         return status == VYRE_OK ? vyre_schedule_prepare(&v->schedule, grid, trace, diag) : status;
     }
@@ -302,7 +324,7 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
                       .trace = pass->trace,
                       .name = vyre_program_get(p->program)->name,
                       .elapsed = &pass->times->enqueue};
-    vyre_variant *v = &p->variants[variant_for(p, launch->grid)];
+    vyre_variant *v = &p->variants[variant_for(p, launch->grid, pass->ahead)];
     vyre_launch lowered = vyre_added_launch(&v->added, launch);
     vyre_status status = vyre_call_launch(&call, v->kernel, &lowered, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
@@ -315,7 +337,7 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
 
 vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
-    vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid)].schedule;
+    vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid, pass->ahead)].schedule;
     vyre_status status = p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
                                      : launch_whole(p, launch, pass, diag);
     vyre_call call = {.device = p->device,
@@ -327,10 +349,10 @@ vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const
     return status != VYRE_OK ? status : finished;
 }
 
-void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3]) {
+void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead) {
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
-    const vyre_schedule *s = &p->variants[variant_for(p, grid)].schedule;
+    const vyre_schedule *s = &p->variants[variant_for(p, grid, ahead)].schedule;
     if (p->is_split && p->waits && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);

@@ -18,8 +18,13 @@ typedef struct vyre_variant {
     vyre_schedule schedule;      /* or its segments */
 } vyre_variant;
 
-/* The one for any grid is made when a grid needs it. */
-enum { VYRE_VARIANT_USUAL, VYRE_VARIANT_ANY_GRID, VYRE_VARIANTS };
+/* For any grid, for launching ahead, or both: each is made when a dispatch first needs it. */
+enum {
+    VYRE_VARIANT_USUAL = 0,
+    VYRE_VARIANT_ANY_GRID = 1,
+    VYRE_VARIANT_AHEAD = 2,
+    VYRE_VARIANTS = 4
+};
 
 struct vyre_pipeline {
     atomic_uint references;
@@ -30,7 +35,6 @@ struct vyre_pipeline {
     bool waits;                  /* the program does, for its grid */
     bool is_split, no_optimize;
     bool takes_module; /* the device runs the schedule itself */
-    bool ahead;        /* segments are launched before it is known where the schedule goes */
     vyre_variant variants[VYRE_VARIANTS];
     pthread_mutex_t lock; /* held by the dispatch that runs */
 };
@@ -42,18 +46,20 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
 /* Only after it can it run. */
 vyre_status vyre_pipeline_compile(vyre_pipeline *pipeline, const vyre_dispatch_options *options,
                                   vyre_diag *diag);
+bool vyre_pipeline_is_compiled(const vyre_pipeline *pipeline);
 /* That the options ask for nothing that the pipeline was not compiled for. */
 vyre_status vyre_pipeline_check(const vyre_pipeline *pipeline, const vyre_dispatch_options *options,
                                 vyre_diag *diag);
 
-/* Makes what passes over this grid need: room, and the variant for it. */
-vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3],
+/* Makes what passes over this grid need: room, and the variant for it. ahead: as in
+ * vyre_dispatch_options. */
+vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead,
                                   vyre_trace *trace, vyre_diag *diag);
 /* One pass over the whole grid, waited for. `launch` is that of the source program; its max_steps
  * and room for races hold for the pass. */
 vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,
                               const vyre_pass *pass, vyre_diag *diag);
 /* Counts a dispatch over this grid that succeeded. */
-void vyre_pipeline_count(const vyre_pipeline *pipeline, const uint32_t grid[3]);
+void vyre_pipeline_count(const vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead);
 
 #endif

@@ -181,8 +181,8 @@ void vyre_run_finish(vyre_run *run) {
 static vyre_status prepare_locked(vyre_run *run) {
     vyre_status status = VYRE_OK;
     if (!vyre_geometry_is_empty(&run->geometry)) {
-        status = vyre_pipeline_prepare(run->pipeline, run->geometry.grid, run->options->trace,
-                                       run->diag);
+        status = vyre_pipeline_prepare(run->pipeline, run->geometry.grid, run->options->ahead,
+                                       run->options->trace, run->diag);
     }
     vyre_run_lap(run, &run->report.times.alloc);
     return status;
@@ -224,7 +224,7 @@ void vyre_run_report(vyre_run *run, vyre_status status, vyre_dispatch_report *ou
     if (status != VYRE_OK) {
         return;
     }
-    vyre_pipeline_count(run->pipeline, run->geometry.grid);
+    vyre_pipeline_count(run->pipeline, run->geometry.grid, run->options->ahead);
     if (out_report) {
         memcpy(report->grid, run->geometry.grid, sizeof report->grid);
         report->grid_from = run->geometry.from;

@@ -428,14 +428,18 @@ static differ_result check_module(differ *d, const vyre_module *module) {
     return result;
 }
 
-/* The module that the backend ran, or one of our own where it takes whole programs. */
+/* The modules that the backend ran, or one of our own where it takes whole programs. */
 static differ_result check_split(differ *d, const vyre_pipeline *pipeline, bool keep_barriers) {
     const vyre_split_options options = {.keep_barriers = keep_barriers};
-    const vyre_variant *usual = &pipeline->variants[VYRE_VARIANT_USUAL];
     vyre_module *module = NULL;
     vyre_diag diag = {0};
-    if (pipeline->is_split && usual->is_compiled) {
-        return check_module(d, usual->schedule.module);
+    if (pipeline->is_split && vyre_pipeline_is_compiled(pipeline)) {
+        differ_result result = DIFFER_SAME;
+        for (uint32_t i = 0; i < VYRE_VARIANTS && result == DIFFER_SAME; i++) {
+            const vyre_variant *v = &pipeline->variants[i];
+            result = v->is_compiled ? check_module(d, v->schedule.module) : DIFFER_SAME;
+        }
+        return result;
     }
     if (vyre_split(pipeline->program, &options, NULL, &module, &diag) != VYRE_OK) {
         return fail(d, DIFFER_SPLIT, "it can't be split", &diag);
@@ -470,15 +474,18 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
         const uint64_t bytes = count * vyre_type_size((vyre_type)p->decls[i].type);
         most = bytes > most ? bytes : most;
     }
-    for (int how = 0; how < 4; how++) {
+    for (int how = 0; how < 8; how++) {
         const vyre_split_options options = {.keep_barriers = how % 2 == 1,
-                                            .any_grid = how >= 2,
+                                            .any_grid = how / 2 % 2 == 1,
+                                            .ahead = how >= 4,
                                             .can = vyre_device_describe(d->open[0].device)->can};
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
             const vyre_module_view *m = vyre_module_get(module);
             const uint64_t bytes = 4 * (m->made_words + m->group_value_words * groups);
             most = bytes > most ? bytes : most;
+            const uint64_t scalars = UINT64_C(4) * m->scalar_words;
+            most = scalars > most ? scalars : most;
             for (uint32_t i = 0; i < m->segment_count; i++) {
                 const uint64_t words = trap_words(d, m, i);
                 most = 4 * words > most ? 4 * words : most;

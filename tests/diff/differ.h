@@ -28,7 +28,7 @@ enum { DIFFER_RESULTS = DIFFER_SPLIT + 1, DIFFER_BUFFERS = 32, DIFFER_ORDERS = 4
     X(NATIVE, "ref", VYRE_PATH_HOST, true, 0)                                                      \
     X(HOST, "host, optimised", VYRE_PATH_HOST, false, 0)                                           \
     X(RESIDENT, "resident, optimised, 16 ahead", VYRE_PATH_RESIDENT, false, 16)                    \
-    X(HOST_ALL, "host, all barriers, 1 ahead", VYRE_PATH_HOST, true, 1)                            \
+    X(HOST_ALL, "host, all barriers", VYRE_PATH_HOST, true, 0)                                     \
     X(RESIDENT_ALL, "resident, all barriers, 3 ahead", VYRE_PATH_RESIDENT, true, 3)
 
 typedef enum differ_way {

@@ -135,7 +135,8 @@ static bool is_bool_array(const vyre_program_view *p, const char *name) {
 }
 
 void differ_note_module(differ_facts *f, const vyre_module_view *m) {
-    f->segments = m->segment_count;
+    f->segments = m->ahead ? f->segments : m->segment_count; /* without those that decide */
+    differ_note(f, DIFFER_AHEAD, m->checks_turn);
     for (uint32_t i = 0; i < m->carry_count; i++) {
         const vyre_carry *c = &m->carries[i];
         const bool array = c->kind == VYRE_CARRY_PRIVATE || c->kind == VYRE_CARRY_WORKGROUP;

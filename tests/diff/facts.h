@@ -44,7 +44,8 @@
     X(WIDE, "64-bit buffer")                                                                       \
     X(DISJOINT, "barrier removed: disjoint")                                                       \
     X(OWNED, "barrier removed: owned")                                                             \
-    X(WEAKENED, "barrier weakened")
+    X(WEAKENED, "barrier weakened")                                                                \
+    X(AHEAD, "launched ahead of a decision")
 
 /* The kinds of the splitter in its order, then what is carried. */
 #define DIFFER_CARRIES(X)                                                                          \

@@ -418,6 +418,52 @@ TEST(more_than_the_limit_ahead_is_refused) {
     vyre_program_release(p);
 }
 
+static outcome dispatch_pipeline(vyre_pipeline *pipeline, uint32_t n, uint32_t ahead) {
+    outcome o = {0};
+    const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
+    vyre_input in = {&n, sizeof n};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_pipeline_dispatch(pipeline, &in, 1, &out, 1, &options, &o.report, &diag),
+               &diag);
+    return o;
+}
+
+static uint64_t compiles(const vyre_device *device) {
+    vyre_counters counters;
+    vyre_device_counters(device, &counters);
+    return counters.compiles;
+}
+
+/* Whatever a pipeline was compiled for: a dispatch that wants to launch ahead does, and one that
+ * does not want it does not. The other module is made once. */
+TEST(each_dispatch_of_a_pipeline_launches_ahead_or_not) {
+    vyre_program *p = run_parse(counted);
+    vyre_device *device = NULL;
+    REQUIRE_OK(vyre_device_open(NULL, "ref-split", NULL, &device, NULL), NULL);
+    const uint64_t ahead_waits = run_on("ref-split", counted, 1000, 16).report.stats.host_waits;
+    const uint64_t plain_waits = run_on("ref-split", counted, 1000, 0).report.stats.host_waits;
+    CHECK(ahead_waits < plain_waits);
+    for (uint32_t compiled_for = 0; compiled_for <= 16; compiled_for += 16) {
+        const vyre_dispatch_options options = {.no_optimize = true, .ahead = compiled_for};
+        const uint64_t before = compiles(device);
+        vyre_pipeline *pipeline = NULL;
+        REQUIRE_OK(vyre_compile(device, p, &options, &pipeline, NULL), NULL);
+        CHECK_EQ(compiles(device) - before, 1);
+        for (int i = 0; i < 3; i++) {
+            const outcome ahead = dispatch_pipeline(pipeline, 1000, 16);
+            const outcome plain = dispatch_pipeline(pipeline, 1000, 0);
+            CHECK_EQ(ahead.report.stats.host_waits, ahead_waits);
+            CHECK_EQ(plain.report.stats.host_waits, plain_waits);
+            CHECK(memcmp(ahead.words, plain.words, sizeof plain.words) == 0);
+            CHECK_EQ(compiles(device) - before, 2);
+        }
+        vyre_pipeline_release(pipeline);
+    }
+    vyre_device_close(device);
+    vyre_program_release(p);
+}
+
 /* A program without decisions has nothing to check. */
 TEST(straight_programs_are_not_asked_for_their_turn) {
     vyre_program *p = run_parse("program p workgroup(2) elements(4) { in n : u32[1];\n"

@@ -199,9 +199,9 @@ TEST(a_grid_that_is_too_wide_gets_its_loops_as_they_are) {
     const uint32_t narrow[3] = {1 << 10, 1, 1}, wide[3] = {1u << 28, 1, 1};
     REQUIRE_OK(vyre_device_open(NULL, "ref-split://turn_loops=1", NULL, &device, &diag), &diag);
     REQUIRE_OK(vyre_compile(device, program, NULL, &pipeline, &diag), &diag);
-    REQUIRE_OK(vyre_pipeline_prepare(pipeline, narrow, NULL, &diag), &diag);
+    REQUIRE_OK(vyre_pipeline_prepare(pipeline, narrow, 0, NULL, &diag), &diag);
     CHECK(!pipeline->variants[VYRE_VARIANT_ANY_GRID].is_compiled);
-    REQUIRE_OK(vyre_pipeline_prepare(pipeline, wide, NULL, &diag), &diag);
+    REQUIRE_OK(vyre_pipeline_prepare(pipeline, wide, 0, NULL, &diag), &diag);
     REQUIRE(pipeline->variants[VYRE_VARIANT_ANY_GRID].is_compiled);
     CHECK_EQ(vyre_module_get(pipeline->variants[VYRE_VARIANT_ANY_GRID].schedule.module)->step_count,
              1);
