@@ -17,11 +17,15 @@
  *   _values  u32, in: a block for each workgroup with values that are the same for all its lanes
  *   _next    u32, inout: where such values are written for later segments
  *   _made    u32, inout: what lanes compute and the schedule wants to know: `made_words` words
- * and the params _lanes (lanes of the grid) and _tick. What each declaration of a segment is, is in
- * `decls`; nothing depends on names. _values and _next are two buffers of one size that change
- * places: within a launch some lanes read before others have written. So do _made and a spare one:
- * who is slow may still read what one launch made while the next is at work. All start as zeros in
- * each pass.
+ * A value of 64 bits takes two words, the low one first, from an even one on. Segments have it in
+ * one piece: a declaration of its type (_lane_u64, _values_f64, ...) for the same memory, of which
+ * element n is the words 2n and 2n + 1. No launch touches a word by two such declarations. (Slots s
+ * and s + 1 of all lanes together are `_lanes` elements then. Where a buffer may have one slot
+ * only, such a value is two words in two buffers.) Besides there are the params _lanes (lanes of
+ * the grid) and _tick. What each declaration of a segment is, is in `decls`; nothing depends on
+ * names. _values and _next are two buffers of one size that change places: within a launch some
+ * lanes read before others have written. So do _made and a spare one: who is slow may still read
+ * what one launch made while the next is at work. All start as zeros in each pass.
  *
  * The schedule is a list of steps; step 0 is the first. vyre/schedule.h walks it:
  *   at = 0, tick = 1, all scalars 0
@@ -133,8 +137,9 @@ typedef enum vyre_decl_kind {
     VYRE_DECL_SOURCE,      /* declaration `ref` of the source: buffer or param */
     VYRE_DECL_LOCAL,       /* workgroup or private memory of the segment itself */
     VYRE_DECL_SCALAR,      /* param: scalar `ref`, as it is when the step is entered */
-    VYRE_DECL_OWN,         /* buffer `ref` of `buffers`: what lanes and groups own */
-    VYRE_DECL_PLACE,       /* buffer at place `ref`: VYRE_PLACE_VALUES, ... */
+    VYRE_DECL_OWN,         /* buffer `ref` of `buffers`: what lanes and groups own. Its elements are
+                              words, or of 64 bits: as many as fit */
+    VYRE_DECL_PLACE,       /* buffer at place `ref`: VYRE_PLACE_VALUES, ...; likewise */
     VYRE_DECL_LANES,       /* param: lanes of the grid */
     VYRE_DECL_TICK,        /* param: tells the launches of a pass apart */
     VYRE_DECL_EXPECT,      /* param: the word of the last decision, if it went as was guessed */

@@ -239,8 +239,14 @@ vyre_status vyre_schedule_zero(vyre_schedule *s, vyre_trace *trace, vyre_diag *d
     return status;
 }
 
+static uint32_t element_bytes(const vyre_program_view *p, vyre_decl d) {
+    return vyre_type_size((vyre_type)p->decls[d].type);
+}
+
 static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, uint64_t lanes) {
-    const vyre_segment_decl *decls = vyre_module_get(s->module)->decls[number];
+    const vyre_module_view *m = vyre_module_get(s->module);
+    const vyre_program_view *p = vyre_program_get(m->segments[number]);
+    const vyre_segment_decl *decls = m->decls[number];
     vyre_segment_binding *segment = &s->bindings[number];
     for (uint32_t d = 0; d < s->segments[number].decl_count; d++) {
         const uint32_t ref = decls[d].ref;
@@ -252,9 +258,11 @@ static void bind(vyre_schedule *s, uint32_t number, const vyre_launch *source, u
             break;
         case VYRE_DECL_OWN:
             segment->memory[d] = s->own[ref].memory;
-            segment->counts[d] = (uint32_t)(s->own[ref].bytes / 4);
+            segment->counts[d] = (uint32_t)(s->own[ref].bytes / element_bytes(p, d));
             break;
-        case VYRE_DECL_PLACE: segment->counts[d] = (uint32_t)(s->place_bytes[ref] / 4); break;
+        case VYRE_DECL_PLACE:
+            segment->counts[d] = (uint32_t)(s->place_bytes[ref] / element_bytes(p, d));
+            break;
         case VYRE_DECL_LANES: segment->values[d] = lanes; break;
         case VYRE_DECL_GROUP_COUNT: segment->values[d] = source->grid[ref]; break;
         case VYRE_DECL_TRAP: vyre_traps_bind(&s->traps, d, segment->memory, segment->counts); break;

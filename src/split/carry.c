@@ -580,14 +580,16 @@ static bool place_values(analyst *an) {
     return vyre_slots_assign(plan, &an->found, an->a);
 }
 
-static void place_memory(analyst *an) {
+/* Arrays, either those with elements of 64 bits or the others. */
+static void place_memory(analyst *an, bool pairs) {
     vyre_carry_plan *plan = an->plan;
     static const vyre_size_env nothing = {0};
     for (vyre_decl d = 0; d < an->p->decl_count; d++) {
         vyre_entity *entity = &plan->entities[vyre_entity_of_decl(plan, d)];
         const vyre_decl_node *node = &an->p->decls[d];
         entity->type = (uint8_t)vyre_type_widened((vyre_type)node->type);
-        if (!is_local_memory(an, d)) {
+        const uint32_t per = vyre_type_size((vyre_type)entity->type) / 4;
+        if (!is_local_memory(an, d) || (per == 2) != pairs) {
             continue;
         }
         uint64_t count = 0;
@@ -597,11 +599,22 @@ static void place_memory(analyst *an) {
         if (!entity->carried) {
             continue;
         }
-        entity->words = entity->count * (vyre_type_size((vyre_type)entity->type) / 4);
-        uint32_t *total = node->role == VYRE_PRIVATE ? &plan->lane_words : &plan->group_words;
-        entity->kind = node->role == VYRE_PRIVATE ? VYRE_CARRY_PRIVATE : VYRE_CARRY_WORKGROUP;
+        const bool by_lane = node->role == VYRE_PRIVATE;
+        entity->words = entity->count * per;
+        uint32_t *total = by_lane ? &plan->lane_words : &plan->group_words;
+        *(by_lane ? &plan->lane_pairs : &plan->group_pairs) |= pairs;
+        entity->kind = by_lane ? VYRE_CARRY_PRIVATE : VYRE_CARRY_WORKGROUP;
         entity->slot = *total;
         *total += entity->words;
+    }
+}
+
+/* In a buffer, blocks of groups lie behind the slots of all lanes; pairs in them begin at even
+ * words, too. */
+static void align_groups(vyre_carry_plan *plan) {
+    if (VYRE_MUTANT(carry_odd_groups, plan->group_pairs, false)) {
+        plan->lane_words += plan->lane_words % 2;
+        plan->group_words += plan->group_words % 2;
     }
 }
 
@@ -654,6 +667,7 @@ bool vyre_carry_next_made(const vyre_carry_plan *plan, uint32_t block, vyre_made
             made->entity = at->entity;
             made->type = plan->entities[at->entity].type;
             made->words = vyre_type_size((vyre_type)made->type) / 4;
+            made->word += made->word % made->words;
             made->at++;
             return true;
         }
@@ -735,11 +749,16 @@ static bool analyse(analyst *an) {
     for (uint32_t e = 0; e < plan->entity_count; e++) {
         plan->entities[e].carried = is_carried(an, e);
     }
-    if (an->found.failed || !choose_recipes(an) || !place_values(an)) {
+    if (an->found.failed || !choose_recipes(an)) {
         return false;
     }
-    place_memory(an);
+    place_memory(an, true); /* pairs of words first: from even ones on */
+    if (!place_values(an)) {
+        return false;
+    }
+    place_memory(an, false);
     place_ended(an);
+    align_groups(plan);
     number_scalars(an);
     plan->present_count = an->found.list.count;
     plan->present = vyre_presences_by_block(&an->found, plan->first_present);

@@ -38,6 +38,7 @@ typedef struct vyre_carry_plan {
     uint32_t scalar_count;            /* numbered so far */
     uint32_t *condition_scalar;       /* per block: of a condition that is no hidden value */
     uint32_t lane_words, group_words; /* in _lane */
+    bool lane_pairs, group_pairs;     /* some of them are values of 64 bits, from even words on */
     uint32_t group_value_words;       /* in _values and _next */
     uint32_t made_words;              /* in _made, of which so many tell that a lane is alive: */
     uint32_t alive_words;
@@ -64,7 +65,8 @@ static inline bool vyre_entity_is_shared(const vyre_entity *entity) {
 }
 
 /* What lanes hand to the schedule at the end of a block: word 0 of _made is that of "a lane is
- * alive", if some block asks for it; then these, one or two words each, in their order. */
+ * alive", if some block asks for it; then these, in their order: one word, or two from an even one
+ * on. */
 typedef struct vyre_made {
     uint32_t entity; /* VYRE_NONE: the block's condition, a bool */
     uint8_t type;

@@ -1,12 +1,14 @@
 /* Chunks: all words in one buffer, slots of lanes before blocks of groups; or, where a buffer may
  * hold only so many of them, runs of slots in buffers of their own, then runs of words of groups.
- * All runs of a kind but the last are equally long, so that a word is found by one division. */
+ * All runs of a kind but the last are equally long, so that a word is found by one division. Values
+ * of 64 bits have both words in one run, unless runs are single words. */
 #include "split/chunks.h"
 
 #include <stdio.h>
 
 #include "base/checked.h"
 #include "base/diag.h"
+#include "base/mutant.h"
 
 /* The name, and a number from the second on. */
 static void name_buffer(vyre_module *m, uint32_t buffer, const char *name, uint32_t number) {
@@ -41,12 +43,21 @@ static void lay_out(vyre_module *m, uint32_t lane_most, uint32_t group_most, boo
     }
 }
 
+/* No border within a value of 64 bits, where more than one word fits. */
+static uint32_t keep_pairs(uint32_t most, bool pairs) {
+    return pairs && most > 1 ? VYRE_MUTANT(chunk_parts_pairs, most - most % 2, most) : most;
+}
+
 vyre_status vyre_chunks_init(vyre_module *m, const vyre_carry_plan *plan,
                              const vyre_split_options *options, vyre_diag *diag) {
     uint32_t lanes = plan->lane_words, groups = plan->group_words;
     bool apart = options->lane_words || options->group_words;
     uint32_t lane_most = apart && options->lane_words ? options->lane_words : UINT32_MAX;
     uint32_t group_most = apart && options->group_words ? options->group_words : UINT32_MAX;
+    m->narrow_lanes = lane_most == 1;
+    m->narrow_groups = group_most == 1;
+    lane_most = keep_pairs(lane_most, plan->lane_pairs);
+    group_most = keep_pairs(group_most, plan->group_pairs);
     uint64_t count = apart ? vyre_ceil_div(lanes, lane_most) + vyre_ceil_div(groups, group_most)
                            : (lanes || groups);
     if (count > VYRE_CARRY_BUFFERS) {

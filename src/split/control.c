@@ -322,8 +322,10 @@ static void place_scalars(vyre_module *m) {
     for (uint32_t i = 0; i < m->view.scalar_count && m->view.ahead; i++) {
         vyre_scalar *scalar = &m->scalars[i];
         if (!scalar->host && !is_condition(m, i)) {
+            const uint32_t words = vyre_type_size((vyre_type)scalar->type) / 4;
+            m->view.scalar_words += m->view.scalar_words % words; /* pairs from even ones on */
             scalar->word = m->view.scalar_words;
-            m->view.scalar_words += vyre_type_size((vyre_type)scalar->type) / 4;
+            m->view.scalar_words += words;
         }
     }
 }

@@ -35,7 +35,8 @@ typedef struct maker {
     bool *changed;   /* per scalar */
     vyre_decl *decl; /* per declaration of the control program: in the segment */
     vyre_decl groups[3];
-    vyre_decl made, scalars, turn, tick, expect;
+    vyre_decl made, turn, tick, expect;
+    vyre_decl scalars[VYRE_VIEWS];
     VYRE_VEC(vyre_segment_decl) kinds;
 } maker;
 
@@ -96,6 +97,20 @@ static vyre_decl buffer(maker *m, vyre_decl *slot, vyre_role role, const char *n
         note(m, VYRE_DECL_PLACE, place);
     }
     return *slot;
+}
+
+/* _scalars, as memory of the type. */
+static vyre_decl scalar_memory(maker *m, vyre_view view) {
+    char name[VYRE_MODULE_NAME + 8];
+    const vyre_type type = vyre_view_type(view);
+    (void)snprintf(name, sizeof name, "%s_%s", m->m->names.scalars, vyre_type_name(type));
+    if (m->scalars[view] == VYRE_NONE) {
+        m->scalars[view] = vyre_build_memory(m->b, VYRE_INOUT,
+                                             view == VYRE_VIEW_WORDS ? m->m->names.scalars : name,
+                                             type, VYRE_NONE);
+        note(m, VYRE_DECL_PLACE, VYRE_PLACE_SCALARS);
+    }
+    return m->scalars[view];
 }
 
 static vyre_expr param(maker *m, vyre_decl *slot, const char *name, vyre_decl_kind kind,
@@ -168,8 +183,8 @@ static void check_turn(maker *m) {
     vyre_build_end(m->b);
 }
 
-static vyre_decl scalar_memory(maker *m) {
-    return buffer(m, &m->scalars, VYRE_INOUT, m->m->names.scalars, VYRE_PLACE_SCALARS);
+static vyre_expr element_of(maker *m, const vyre_scalar *x, vyre_view view) {
+    return u32(m, view == VYRE_VIEW_WORDS ? x->word : x->word / 2);
 }
 
 static void restore(maker *m, uint32_t scalar) {
@@ -183,11 +198,12 @@ static void restore(maker *m, uint32_t scalar) {
         m->rw.vars[scalar] = vyre_build_let(m->b, x->name, vyre_build_ref(m->b, known));
         return;
     }
-    vyre_expr low = vyre_build_load(m->b, scalar_memory(m), u32(m, x->word));
-    vyre_expr high = vyre_type_size(type) == 8
-                         ? vyre_build_load(m->b, scalar_memory(m), u32(m, x->word + 1))
-                         : VYRE_NONE;
-    m->rw.vars[scalar] = vyre_build_let(m->b, x->name, vyre_words_decode(m->b, type, low, high));
+    const vyre_view view = vyre_view_of(type);
+    vyre_expr value = vyre_build_load(m->b, scalar_memory(m, view), element_of(m, x, view));
+    if (view == VYRE_VIEW_WORDS) {
+        value = vyre_words_decode(m->b, type, value, VYRE_NONE);
+    }
+    m->rw.vars[scalar] = vyre_build_let(m->b, x->name, value);
 }
 
 static void copy_assignments(maker *m) {
@@ -209,11 +225,13 @@ static void copy_assignments(maker *m) {
 
 static void store(maker *m, uint32_t scalar) {
     const vyre_scalar *x = &m->m->scalars[scalar];
-    const uint32_t words = vyre_type_size((vyre_type)x->type) / 4;
-    for (uint32_t w = 0; w < words && x->word != VYRE_NONE; w++) {
+    const vyre_view view = vyre_view_of((vyre_type)x->type);
+    if (x->word != VYRE_NONE) {
         vyre_expr value = vyre_build_var(m->b, m->rw.vars[scalar]);
-        vyre_build_store(m->b, scalar_memory(m), u32(m, x->word + w),
-                         vyre_words_encode(m->b, (vyre_type)x->type, value, w));
+        vyre_build_store(m->b, scalar_memory(m, view), element_of(m, x, view),
+                         view == VYRE_VIEW_WORDS
+                             ? vyre_words_encode(m->b, (vyre_type)x->type, value, 0)
+                             : value);
     }
 }
 
@@ -263,7 +281,8 @@ static void reset(maker *m) {
     memset(m->rw.vars, 0xff, m->p->var_count * sizeof *m->rw.vars);
     memset(m->decl, 0xff, m->p->decl_count * sizeof *m->decl);
     memset(m->groups, 0xff, sizeof m->groups);
-    m->made = m->scalars = m->turn = m->tick = m->expect = VYRE_NONE;
+    memset(m->scalars, 0xff, sizeof m->scalars);
+    m->made = m->turn = m->tick = m->expect = VYRE_NONE;
     m->kinds.count = 0;
 }
 

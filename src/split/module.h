@@ -68,8 +68,10 @@ struct vyre_module {
     vyre_split_region *regions;
     vyre_barriers barriers;
     VYRE_VEC(vyre_stmt) cuts; /* grid barriers of `source` that only say: cut here; ascending */
-    uint32_t *live;           /* concatenated lists */
-    uint32_t *live_first;     /* step_count + 1 */
+    /* One word of a lane (group) fits a buffer, two do not: values of 64 bits are in two. */
+    bool narrow_lanes, narrow_groups;
+    uint32_t *live;       /* concatenated lists */
+    uint32_t *live_first; /* step_count + 1 */
     uint32_t live_count;
     vyre_module_names names;
 };

@@ -179,8 +179,7 @@ static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *ope
 
 static void mark_ended(maker *m) {
     if (remembers_ended(m)) {
-        vyre_segment_store_own(m, m->plan->ended_slot,
-                               u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
+        vyre_segment_store_ended(m, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
     }
 }
 
@@ -288,8 +287,8 @@ static bool is_first(const maker *m) {
 /* A launch may have been enqueued before it was known which way the program goes. All lanes find
  * the same word, so whatever may wait behind it stays in uniform control flow. */
 static void check_turn(maker *m) {
-    vyre_decl turn = vyre_segment_carrier(m, &m->turn, VYRE_IN, m->names->turn, VYRE_DECL_PLACE,
-                                          VYRE_PLACE_TURN);
+    vyre_decl turn =
+        vyre_segment_place(m, VYRE_PLACE_TURN, VYRE_VIEW_WORDS, VYRE_IN, m->names->turn);
     vyre_decl expect =
         vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect, VYRE_DECL_EXPECT, 0);
     vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_NE, VYRE_EXPR_LT),
@@ -334,7 +333,7 @@ static void restore(maker *m) {
         check_turn(m);
     }
     if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0)) {
-        vyre_expr ended = vyre_segment_load_own(m, m->plan->ended_slot);
+        vyre_expr ended = vyre_segment_load_ended(m);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
         vyre_build_exit(m->b);
         vyre_build_end(m->b);
@@ -414,6 +413,18 @@ static vyre_status give_kinds(const maker *m, vyre_segment_decl **out_decls, vyr
     return VYRE_OK;
 }
 
+static size_t owned_views(const maker *m) {
+    return (size_t)m->module->buffer_count * VYRE_VIEWS;
+}
+
+static bool makes(const maker *m) {
+    bool some = false;
+    for (uint32_t view = 0; view < VYRE_VIEWS; view++) {
+        some |= m->places[VYRE_PLACE_MADE][view] != VYRE_NONE;
+    }
+    return some;
+}
+
 vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t number,
                                vyre_segment *out, vyre_diag *diag) {
     char name[VYRE_LIMIT_NAME + 1];
@@ -426,18 +437,17 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->block = &m->plan->blocks->list.data[block];
     m->begin = m->plan->present + m->plan->first_present[block];
     m->end = m->plan->present + m->plan->first_present[block + 1];
-    m->shared = m->next = m->made = VYRE_NONE;
-    m->lanes = m->tick = m->rank = m->raw = VYRE_NONE;
-    m->scalars = m->turn = m->expect = VYRE_NONE;
+    m->lanes = m->tick = m->rank = m->raw = m->expect = VYRE_NONE;
+    memset(m->places, 0xff, sizeof m->places);
     memset(m->group, 0xff, sizeof m->group);
     memset(m->groups, 0xff, sizeof m->groups);
     m->at = VYRE_NONE;
-    memset(m->owned, 0xff, m->module->buffer_count * sizeof *m->owned);
+    memset(m->owned, 0xff, owned_views(m) * sizeof *m->owned);
     m->has_effect = false;
     *out = (vyre_segment){0};
     vyre_status status = build(m, &out->program, diag);
     out->flips = m->flips;
-    out->makes = m->made != VYRE_NONE;
+    out->makes = makes(m);
     if (status == VYRE_OK && out->program) {
         status = give_kinds(m, &out->decls, diag);
     }
@@ -475,7 +485,9 @@ vyre_status vyre_segment_maker_create(const vyre_module *module, const vyre_carr
     m->access = vyre_alloc_zeroed(a, m->p->decl_count, sizeof *m->access);
     m->bound = vyre_alloc_zeroed(a, m->values, sizeof *m->bound);
     m->param = vyre_alloc(a, m->values, sizeof *m->param);
-    m->owned = vyre_alloc(a, m->module->buffer_count, sizeof *m->owned);
+    m->owned = vyre_alloc(a, owned_views(m), sizeof *m->owned);
+    m->narrow_lanes = module->narrow_lanes;
+    m->narrow_groups = module->narrow_groups;
     if (!m->loop_vars || !m->access || !m->bound || !m->param || !m->owned) {
         vyre_segment_maker_destroy(m);
         return vyre_fail_memory(diag, "splitting");
@@ -496,7 +508,7 @@ void vyre_segment_maker_destroy(vyre_segment_maker *m) {
     vyre_free(&a, m->bound, m->values, sizeof *m->bound);
     vyre_free(&a, m->param, m->values, sizeof *m->param);
     vyre_vec_free(&a, &m->kinds);
-    vyre_free(&a, m->owned, m->module->buffer_count, sizeof *m->owned);
+    vyre_free(&a, m->owned, owned_views(m), sizeof *m->owned);
     vyre_vec_free(&a, &m->used);
     vyre_rewriter_finish(&m->rw);
     vyre_free(&a, m, 1, sizeof *m);

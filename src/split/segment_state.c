@@ -19,17 +19,38 @@ void vyre_segment_note_decl(maker *m, vyre_decl decl, vyre_decl_kind kind, uint3
     }
 }
 
-vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name,
-                               vyre_decl_kind kind, uint32_t ref) {
+static vyre_decl declare(maker *m, vyre_decl *slot, vyre_role role, const char *name,
+                         vyre_type type, vyre_segment_decl what) {
     if (*slot == VYRE_NONE) {
-        *slot = role == VYRE_PARAM ? vyre_build_param(m->b, name, VYRE_U32, VYRE_NONE)
-                : role == VYRE_WORKGROUP || role == VYRE_PRIVATE
-                    ? vyre_build_memory(m->b, role, name, VYRE_U32,
-                                        vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1))
-                    : vyre_build_memory(m->b, role, name, VYRE_U32, VYRE_NONE);
-        vyre_segment_note_decl(m, *slot, kind, ref);
+        bool own = role == VYRE_WORKGROUP || role == VYRE_PRIVATE;
+        *slot = role == VYRE_PARAM
+                    ? vyre_build_param(m->b, name, type, VYRE_NONE)
+                    : vyre_build_memory(m->b, role, name, type,
+                                        own ? vyre_build_size(m->b, role == VYRE_WORKGROUP ? 2 : 1)
+                                            : VYRE_NONE);
+        vyre_segment_note_decl(m, *slot, (vyre_decl_kind)what.kind, what.ref);
     }
     return *slot;
+}
+
+vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name,
+                               vyre_decl_kind kind, uint32_t ref) {
+    return declare(m, slot, role, name, VYRE_U32, (vyre_segment_decl){(uint8_t)kind, ref});
+}
+
+/* A view of a memory has the memory's name and its own type's. */
+static vyre_decl declare_view(maker *m, vyre_decl *slots, vyre_view view, vyre_role role,
+                              const char *name, vyre_segment_decl what) {
+    char own[VYRE_MODULE_NAME + 8];
+    vyre_type type = vyre_view_type(view);
+    (void)snprintf(own, sizeof own, "%s_%s", name, vyre_type_name(type));
+    return declare(m, &slots[view], role, view == VYRE_VIEW_WORDS ? name : own, type, what);
+}
+
+vyre_decl vyre_segment_place(maker *m, uint32_t place, vyre_view view, vyre_role role,
+                             const char *name) {
+    return declare_view(m, m->places[place], view, role, name,
+                        (vyre_segment_decl){VYRE_DECL_PLACE, place});
 }
 
 static vyre_expr id(maker *m, vyre_builtin which, uint32_t axis) {
@@ -81,47 +102,109 @@ static vyre_expr lane_index(maker *m, vyre_expr slot) {
     return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lane_count(m)), vyre_segment_here(m));
 }
 
-static vyre_decl owned(maker *m, uint32_t buffer) {
-    return vyre_segment_carrier(m, &m->owned[buffer], VYRE_INOUT, m->module->buffers[buffer].name,
-                                VYRE_DECL_OWN, buffer);
-}
-
-/* Index of a lane's own word in the buffer that has it. */
-static vyre_expr own_index(maker *m, uint32_t slot, uint32_t *out_buffer) {
-    *out_buffer = vyre_chunk_of(m->module, false, slot);
-    return lane_index(m, u32(m, slot - m->module->buffers[*out_buffer].lane_first));
-}
-
-vyre_expr vyre_segment_load_own(maker *m, uint32_t slot) {
-    uint32_t buffer;
-    vyre_expr index = own_index(m, slot, &buffer);
-    return vyre_build_load(m->b, owned(m, buffer), index);
-}
-
-void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value) {
-    uint32_t buffer;
-    vyre_expr index = own_index(m, slot, &buffer);
-    vyre_build_store(m->b, owned(m, buffer), index, value);
+static vyre_decl owned(maker *m, uint32_t buffer, vyre_view view) {
+    return declare_view(m, m->owned + (size_t)buffer * VYRE_VIEWS, view, VYRE_INOUT,
+                        m->module->buffers[buffer].name,
+                        (vyre_segment_decl){VYRE_DECL_OWN, buffer});
 }
 
 static vyre_expr group_number(maker *m) {
     return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
-/* Index of a group's value in _values or _next. */
-static vyre_expr shared_index(maker *m, const vyre_entity *entity, uint32_t word) {
-    vyre_expr base = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, m->plan->group_value_words));
-    return op2(m, VYRE_EXPR_ADD, base, u32(m, entity->slot + word));
+/* Words of an element. */
+static uint32_t unit_of(vyre_view view) {
+    return vyre_type_size(vyre_view_type(view)) / 4;
 }
 
-/* Index in a buffer of a word of the group's workgroup memory. */
-static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_expr word) {
-    vyre_expr block = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, in->group_words));
+/* Index in a buffer of an element of the group's workgroup memory. */
+static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_view view,
+                             vyre_expr element) {
+    uint32_t unit = unit_of(view);
+    vyre_expr block = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, in->group_words / unit));
     if (in->lane_words > 0) {
-        vyre_expr slots = op2(m, VYRE_EXPR_MUL, lane_count(m), u32(m, in->lane_words));
+        vyre_expr slots = op2(m, VYRE_EXPR_MUL, lane_count(m), u32(m, in->lane_words / unit));
         block = op2(m, VYRE_EXPR_ADD, slots, block);
     }
-    return op2(m, VYRE_EXPR_ADD, block, word);
+    return op2(m, VYRE_EXPR_ADD, block, element);
+}
+
+/* Where a value is. */
+
+enum { OWN = VYRE_PLACES }; /* what lanes own; else a place */
+
+typedef struct spot {
+    vyre_decl memory;
+    vyre_expr index;
+} spot;
+
+/* The element that begins at `word` of the lane, of its group, or of all. */
+static spot spot_of(maker *m, uint32_t where, uint32_t word, vyre_view view) {
+    uint32_t unit = unit_of(view);
+    if (where == OWN) {
+        uint32_t buffer = vyre_chunk_of(m->module, false, word);
+        uint32_t slot = word - m->module->buffers[buffer].lane_first;
+        vyre_expr index = lane_index(m, u32(m, slot / unit));
+        return (spot){owned(m, buffer, view), index};
+    }
+    bool reads = where == VYRE_PLACE_VALUES || where == VYRE_PLACE_SCALARS;
+    const char *name = where == VYRE_PLACE_VALUES    ? m->names->values
+                       : where == VYRE_PLACE_NEXT    ? m->names->next
+                       : where == VYRE_PLACE_SCALARS ? m->names->scalars
+                                                     : m->names->made;
+    vyre_expr index = u32(m, word / unit);
+    if (where == VYRE_PLACE_VALUES || where == VYRE_PLACE_NEXT) {
+        uint32_t block = m->plan->group_value_words / unit;
+        index = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, block)), index);
+    }
+    return (spot){vyre_segment_place(m, where, view, reads ? VYRE_IN : VYRE_INOUT, name), index};
+}
+
+static vyre_view view_in(const maker *m, uint32_t where, vyre_type type) {
+    return where == OWN && m->narrow_lanes ? VYRE_VIEW_WORDS : vyre_view_of(type);
+}
+
+static vyre_expr load_piece(maker *m, uint32_t where, uint32_t word, vyre_view view) {
+    spot at = spot_of(m, where, word, view);
+    return vyre_build_load(m->b, at.memory, at.index);
+}
+
+static void store_piece(maker *m, uint32_t where, uint32_t word, vyre_view view, vyre_expr value) {
+    spot at = spot_of(m, where, word, view);
+    vyre_build_store(m->b, at.memory, at.index, value);
+    m->has_effect = true;
+}
+
+static vyre_expr load_value(maker *m, uint32_t where, uint32_t word, vyre_type type) {
+    vyre_view view = view_in(m, where, type);
+    vyre_expr low = load_piece(m, where, word, view);
+    if (view != VYRE_VIEW_WORDS) {
+        return low;
+    }
+    vyre_expr high =
+        vyre_type_size(type) == 8 ? load_piece(m, where, word + 1, VYRE_VIEW_WORDS) : VYRE_NONE;
+    return vyre_words_decode(m->b, type, low, high);
+}
+
+static void store_value(maker *m, uint32_t where, uint32_t word, vyre_type type, uint32_t entity) {
+    vyre_view view = view_in(m, where, type);
+    if (view != VYRE_VIEW_WORDS) {
+        store_piece(m, where, word, view, value_of(m, entity));
+        return;
+    }
+    for (uint32_t w = 0; w < vyre_type_size(type) / 4; w++) {
+        store_piece(m, where, word + w, view,
+                    vyre_words_encode(m->b, type, value_of(m, entity), w));
+    }
+}
+
+vyre_expr vyre_segment_load_ended(maker *m) {
+    return load_piece(m, OWN, m->plan->ended_slot, VYRE_VIEW_WORDS);
+}
+
+void vyre_segment_store_ended(maker *m, vyre_expr value) {
+    spot at = spot_of(m, OWN, m->plan->ended_slot, VYRE_VIEW_WORDS);
+    vyre_build_store(m->b, at.memory, at.index, value);
 }
 
 static const char *entity_name(const maker *m, uint32_t e, char *buffer, size_t size) {
@@ -145,15 +228,6 @@ void vyre_segment_give(maker *m, uint32_t e, vyre_expr value) {
     }
 }
 
-static vyre_expr word_of(maker *m, const vyre_entity *entity, uint32_t word) {
-    if (vyre_entity_is_shared(entity)) {
-        vyre_decl values = vyre_segment_carrier(m, &m->shared, VYRE_IN, m->names->values,
-                                                VYRE_DECL_PLACE, VYRE_PLACE_VALUES);
-        return vyre_build_load(m->b, values, shared_index(m, entity, word));
-    }
-    return vyre_segment_load_own(m, entity->slot + word);
-}
-
 /* The param of a scalar, or the word in memory of one that the host does not know. Where lanes
  * change the value, they have a variable of its name. */
 static void restore_scalar(maker *m, uint32_t e, bool changes) {
@@ -162,13 +236,7 @@ static void restore_scalar(maker *m, uint32_t e, bool changes) {
     const char *own = entity_name(m, e, buffer, sizeof buffer);
     const uint32_t word = m->scalars_of[entity->scalar].word;
     if (word != VYRE_NONE) {
-        vyre_decl memory = vyre_segment_carrier(m, &m->scalars, VYRE_IN, m->names->scalars,
-                                                VYRE_DECL_PLACE, VYRE_PLACE_SCALARS);
-        vyre_expr low = vyre_build_load(m->b, memory, u32(m, word));
-        vyre_expr high = vyre_type_size((vyre_type)entity->type) == 8
-                             ? vyre_build_load(m->b, memory, u32(m, word + 1))
-                             : VYRE_NONE;
-        vyre_segment_give(m, e, vyre_words_decode(m->b, (vyre_type)entity->type, low, high));
+        vyre_segment_give(m, e, load_value(m, VYRE_PLACE_SCALARS, word, (vyre_type)entity->type));
         return;
     }
     (void)snprintf(name, sizeof name, "%sold_%.200s", m->names->prefix, own);
@@ -195,23 +263,15 @@ void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
         restore_scalar(m, e, changes);
         return;
     }
-    vyre_expr low = word_of(m, entity, 0);
-    vyre_expr high = entity->words == 2 ? word_of(m, entity, 1) : VYRE_NONE;
-    vyre_segment_give(m, e, vyre_words_decode(m->b, (vyre_type)entity->type, low, high));
+    uint32_t where = vyre_entity_is_shared(entity) ? VYRE_PLACE_VALUES : OWN;
+    vyre_segment_give(m, e, load_value(m, where, entity->slot, (vyre_type)entity->type));
 }
 
 void vyre_segment_store_value(maker *m, uint32_t e) {
     const vyre_entity *entity = &m->plan->entities[e];
-    for (uint32_t word = 0; word < entity->words; word++) {
-        vyre_expr value = vyre_words_encode(m->b, (vyre_type)entity->type, value_of(m, e), word);
-        if (vyre_entity_is_shared(entity)) {
-            vyre_decl next = vyre_segment_carrier(m, &m->next, VYRE_INOUT, m->names->next,
-                                                  VYRE_DECL_PLACE, VYRE_PLACE_NEXT);
-            vyre_build_store(m->b, next, shared_index(m, entity, word), value);
-        } else {
-            vyre_segment_store_own(m, entity->slot + word, value);
-        }
-        m->has_effect = true;
+    if (entity->words > 0) {
+        uint32_t where = vyre_entity_is_shared(entity) ? VYRE_PLACE_NEXT : OWN;
+        store_value(m, where, entity->slot, (vyre_type)entity->type, e);
     }
 }
 
@@ -224,28 +284,21 @@ static vyre_expr condition_of(maker *m) {
                : op2(m, VYRE_EXPR_NE, condition, u32(m, 0));
 }
 
-static void store_made_word(maker *m, uint32_t word, vyre_expr value) {
-    vyre_decl made = vyre_segment_carrier(m, &m->made, VYRE_INOUT, m->names->made, VYRE_DECL_PLACE,
-                                          VYRE_PLACE_MADE);
-    vyre_build_store(m->b, made, u32(m, word), value);
-    m->has_effect = true;
-}
-
 void vyre_segment_store_made(maker *m) {
     vyre_made made = vyre_carry_begin_made(m->plan, m->number);
     while (vyre_carry_next_made(m->plan, m->number, &made)) {
-        for (uint32_t word = 0; word < made.words; word++) {
-            vyre_expr value = made.entity == VYRE_NONE ? condition_of(m) : value_of(m, made.entity);
-            store_made_word(m, made.word + word,
-                            vyre_words_encode(m->b, (vyre_type)made.type, value, word));
+        if (made.entity == VYRE_NONE) {
+            store_piece(m, VYRE_PLACE_MADE, made.word, VYRE_VIEW_WORDS,
+                        vyre_words_encode(m->b, VYRE_BOOL, condition_of(m), 0));
+        } else {
+            store_value(m, VYRE_PLACE_MADE, made.word, (vyre_type)made.type, made.entity);
         }
     }
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
     if (m->plan->ends[m->number] & VYRE_ASKS_FOR_LIFE) {
-        store_made_word(
-            m, 0,
-            vyre_build_ref(m->b, vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick,
-                                                      VYRE_DECL_TICK, 0)));
+        vyre_decl tick =
+            vyre_segment_carrier(m, &m->tick, VYRE_PARAM, m->names->tick, VYRE_DECL_TICK, 0);
+        store_piece(m, VYRE_PLACE_MADE, 0, VYRE_VIEW_WORDS, vyre_build_ref(m->b, tick));
     }
 }
 
@@ -278,7 +331,9 @@ static void store_raw(maker *m, vyre_decl d, vyre_expr at, vyre_expr word, const
 typedef struct array {
     vyre_decl decl;
     const vyre_entity *entity;
-    uint32_t per; /* words of an element */
+    uint32_t per;    /* words of an element */
+    vyre_view view;  /* of the memory that has it */
+    uint32_t pieces; /* that an element is there */
     bool by_group, restore;
     vyre_expr from, step; /* the lane's share */
 } array;
@@ -286,13 +341,12 @@ typedef struct array {
 /* How many elements from `first` on have, each word for itself, one buffer. */
 static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint32_t buffers[2]) {
     uint32_t length = x->entity->count - first;
-    for (uint32_t w = 0; w < x->per; w++) {
+    for (uint32_t w = 0; w < x->pieces; w++) {
         uint32_t word = x->entity->slot + first * x->per + w;
         buffers[w] = vyre_chunk_of(m->module, x->by_group, word);
         uint32_t left = vyre_chunk_end(m->module, x->by_group, buffers[w]) - word;
         uint32_t whole = (uint32_t)vyre_ceil_div(left, x->per);
-        length = VYRE_MUTANT(chunk_first_word, whole < length, w == 0 && whole < length) ? whole
-                                                                                         : length;
+        length = whole < length ? whole : length;
     }
     return length;
 }
@@ -310,15 +364,18 @@ static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl
         m->has_effect = true;
         return;
     }
+    bool as_words = x->view == VYRE_VIEW_WORDS;
     if (x->restore) {
         vyre_expr low = vyre_build_load(m->b, carriers[0], words[0]);
-        vyre_expr high = x->per == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
-        vyre_build_store(m->b, m->rw.decls[x->decl], at, vyre_words_decode(m->b, type, low, high));
+        vyre_expr high = x->pieces == 2 ? vyre_build_load(m->b, carriers[1], words[1]) : VYRE_NONE;
+        vyre_build_store(m->b, m->rw.decls[x->decl], at,
+                         as_words ? vyre_words_decode(m->b, type, low, high) : low);
         return;
     }
     vyre_expr value = vyre_build_load(m->b, m->rw.decls[x->decl], at);
-    for (uint32_t w = 0; w < x->per; w++) {
-        vyre_build_store(m->b, carriers[w], words[w], vyre_words_encode(m->b, type, value, w));
+    for (uint32_t w = 0; w < x->pieces; w++) {
+        vyre_build_store(m->b, carriers[w], words[w],
+                         as_words ? vyre_words_encode(m->b, type, value, w) : value);
     }
     m->has_effect = true;
 }
@@ -329,8 +386,8 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
     char name[64];
     vyre_decl carriers[2] = {VYRE_NONE, VYRE_NONE};
     vyre_expr words[2] = {VYRE_NONE, VYRE_NONE};
-    for (uint32_t w = 0; w < x->per; w++) {
-        carriers[w] = owned(m, buffers[w]);
+    for (uint32_t w = 0; w < x->pieces; w++) {
+        carriers[w] = owned(m, buffers[w], x->view);
     }
     int length = snprintf(name, sizeof name, "%s%s%lu", m->names->prefix,
                           x->restore ? "restore" : "save", (unsigned long)x->decl);
@@ -347,13 +404,14 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, end), x->step);
     vyre_expr at = vyre_build_var(m->b, i);
     vyre_expr behind = first > 0 ? op2(m, VYRE_EXPR_SUB, at, u32(m, first)) : at;
-    for (uint32_t w = 0; w < x->per; w++) {
+    const uint32_t unit = unit_of(x->view);
+    for (uint32_t w = 0; w < x->pieces; w++) {
         const vyre_carry_buffer *in = &m->module->buffers[buffers[w]];
         uint32_t base =
             x->entity->slot + first * x->per + w - (x->by_group ? in->group_first : in->lane_first);
-        vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, behind, u32(m, x->per)),
-                             u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w)));
-        words[w] = x->by_group ? group_index(m, in, word) : lane_index(m, word);
+        vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, behind, u32(m, x->pieces)),
+                             u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w) / unit));
+        words[w] = x->by_group ? group_index(m, in, x->view, word) : lane_index(m, word);
     }
     copy_element(m, x, at, carriers, words, name);
     vyre_build_end(m->b);
@@ -368,6 +426,9 @@ static void copy_array(maker *m, vyre_decl d, bool restore, vyre_expr from, vyre
                .restore = restore,
                .from = from,
                .step = step};
+    bool narrow = x.by_group ? m->narrow_groups : m->narrow_lanes;
+    x.view = narrow ? VYRE_VIEW_WORDS : vyre_view_of((vyre_type)entity->type);
+    x.pieces = x.per / unit_of(x.view);
     for (uint32_t first = 0, length; first < entity->count; first += length) {
         uint32_t buffers[2];
         length = run_length(m, &x, first, buffers);

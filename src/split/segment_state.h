@@ -5,6 +5,7 @@
 
 #include "ir/rewrite.h"
 #include "split/segment.h"
+#include "split/words.h"
 
 struct vyre_segment_maker {
     const vyre_carry_plan *plan;
@@ -25,10 +26,12 @@ struct vyre_segment_maker {
     bool *bound;                       /* per value: its binding is in the block */
     vyre_decl *param;                  /* per value: the param that has it, or VYRE_NONE */
     VYRE_VEC(vyre_segment_decl) kinds; /* of its declarations */
-    vyre_decl shared, next, made, lanes, tick, rank, raw, scalars, turn, expect;
-    vyre_decl *owned; /* per buffer of what lanes and groups own */
+    vyre_decl lanes, tick, rank, raw, expect;
+    vyre_decl places[VYRE_PLACES][VYRE_VIEWS]; /* memories that are not the source's, when used */
+    vyre_decl *owned; /* per buffer of what lanes and groups own, and view of it */
     vyre_decl group[3], groups[3];
-    vyre_var at; /* linear lane number, once bound */
+    vyre_var at;                      /* linear lane number, once bound */
+    bool narrow_lanes, narrow_groups; /* buffers of single words: 64 bits are two pieces */
     bool has_effect;
     bool flips;
 };
@@ -74,13 +77,16 @@ void vyre_segment_note_decl(maker *m, vyre_decl decl, vyre_decl_kind kind, uint3
 /* Carry declarations come to be when first used. */
 vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const char *name,
                                vyre_decl_kind kind, uint32_t ref);
+/* The same for a view of a place; `name` is that of its words. */
+vyre_decl vyre_segment_place(maker *m, uint32_t place, vyre_view view, vyre_role role,
+                             const char *name);
 /* Linear number of the lane. */
 vyre_expr vyre_segment_here(maker *m);
 /* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
 vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis);
-/* A lane's own word. */
-vyre_expr vyre_segment_load_own(maker *m, uint32_t slot);
-void vyre_segment_store_own(maker *m, uint32_t slot, vyre_expr value);
+/* Whether the lane has ended; and that it has. */
+vyre_expr vyre_segment_load_ended(maker *m);
+void vyre_segment_store_ended(maker *m, vyre_expr value);
 /* Binds the entity's variable to the value, or assigns it. */
 void vyre_segment_give(maker *m, uint32_t e, vyre_expr value);
 /* changes: lanes set it in the block. */

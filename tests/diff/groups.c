@@ -118,11 +118,16 @@ static uint64_t lanes_of(const run *r) {
     return (uint64_t)r->p->workgroup[0] * r->p->workgroup[1] * r->p->workgroup[2];
 }
 
+static uint32_t element_bytes(const vyre_program_view *p, vyre_decl d) {
+    return vyre_type_size((vyre_type)p->decls[d].type);
+}
+
 /* All that does not change from launch to launch of the group. */
 static void bind(const run *r, uint32_t number) {
+    const vyre_program_view *p = vyre_program_get(r->m->segments[number]);
     const vyre_segment_decl *decls = r->m->decls[number];
     const vyre_segment_binding *b = &r->kernel->segments[number];
-    for (vyre_decl d = 0; d < vyre_program_get(r->m->segments[number])->decl_count; d++) {
+    for (vyre_decl d = 0; d < p->decl_count; d++) {
         const uint32_t ref = decls[d].ref;
         switch ((vyre_decl_kind)decls[d].kind) {
         case VYRE_DECL_SOURCE:
@@ -132,9 +137,11 @@ static void bind(const run *r, uint32_t number) {
             break;
         case VYRE_DECL_OWN:
             b->memory[d] = r->lane;
-            b->counts[d] = (uint32_t)(r->lane_bytes / 4);
+            b->counts[d] = (uint32_t)(r->lane_bytes / element_bytes(p, d));
             break;
-        case VYRE_DECL_PLACE: b->counts[d] = (uint32_t)(r->place_bytes[ref] / 4); break;
+        case VYRE_DECL_PLACE:
+            b->counts[d] = (uint32_t)(r->place_bytes[ref] / element_bytes(p, d));
+            break;
         case VYRE_DECL_LANES: b->values[d] = lanes_of(r); break;
         case VYRE_DECL_GROUP_ID: b->values[d] = r->group[ref]; break;
         case VYRE_DECL_GROUP_COUNT: b->values[d] = r->source->grid[ref]; break;

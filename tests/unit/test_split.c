@@ -588,6 +588,45 @@ TEST(values_of_a_group_are_stored_once_for_it) {
     expect(text, &input, 1, 0, WORDS(5, 5, 5, 5, 5, 5));
 }
 
+/* Values of lanes, groups and the schedule, private arrays and workgroup memory. */
+TEST(values_of_64_bits_are_one_piece) {
+    static const char *const types[] = {"u64", "i64", "f64"};
+    for (size_t t = 0; t < 3; t++) {
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "program p workgroup(2) elements(6) { inout s : %s[6]; inout n : u32[6];\n"
+            "  private a : %s[3]; workgroup w : %s[3]; let i = global_id.x; let l = local_id.x;\n"
+            "  let x = s[i]; let g = s[group_id.x]; let m = s[5]; let c = n[i]; a[l] = x + x;\n"
+            "  if (n[0] == 0) { m = m + s[4]; } w[l] = g + x; grid_sync; s[i] = s[5 - i];\n"
+            "  n[i] = c; grid_sync; s[i] = x + g + m + a[l] + w[1 - l] + s[0]; }",
+            types[t], types[t], types[t]);
+        for (int ahead = 0; ahead < 2; ahead++) {
+            vyre_program *p = run_parse(text);
+            vyre_module *m = NULL;
+            const vyre_split_options how = {.keep_barriers = true, .ahead = ahead != 0};
+            REQUIRE_OK(vyre_split(p, &how, NULL, &m, NULL), NULL);
+            const vyre_module_view *v = vyre_module_get(m);
+            CHECK_EQ(v->lane_words, 10);       /* x, a, and c; the last word keeps groups even */
+            CHECK_EQ(v->group_value_words, 2); /* g */
+            CHECK_EQ(v->made_words, 2);        /* m */
+            for (uint32_t i = 0; i < v->steps[v->step_count - 1].segment + 1; i++) {
+                const vyre_program_view *segment = vyre_program_get(v->segments[i]);
+                for (vyre_expr e = 0; e < segment->expr_count; e++) {
+                    const uint8_t op = segment->exprs[e].op;
+                    CHECK(op != VYRE_EXPR_CAST && op != VYRE_EXPR_BITCAST && op != VYRE_EXPR_SHL &&
+                          op != VYRE_EXPR_SHR);
+                }
+            }
+            if (test_failed()) {
+                print_segments(p);
+            }
+            vyre_module_release(m);
+            vyre_program_release(p);
+        }
+    }
+}
+
 /* Lanes that end need counters for the others to share the work; here there is no room for them. */
 TEST(workgroup_memory_may_be_used_up) {
     vyre_program *p = run_parse(

@@ -102,6 +102,11 @@ static cpu_binding bind_own(const cpu_group *group, const vyre_program_view *p, 
     return (cpu_binding){CPU_IS_BUFFER, decl, 0};
 }
 
+/* Of an element of the declaration. */
+static uint32_t words_of(const vyre_program_view *p, vyre_decl decl) {
+    return vyre_type_size((vyre_type)p->decls[decl].type) / 4;
+}
+
 /* A declaration of a segment of a module. */
 static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, vyre_decl decl,
                             vyre_segment_decl what) {
@@ -112,8 +117,8 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
     case VYRE_DECL_SCALAR: return (cpu_binding){CPU_IS_SCALAR, what.ref, 0};
     case VYRE_DECL_OWN:
         return (cpu_binding){CPU_IS_ARENA, (uint32_t)group->lane,
-                             (uint64_t)lanes_of(source) * m->lane_words};
-    case VYRE_DECL_PLACE: return (cpu_binding){CPU_IS_MADE, 0, m->made_words};
+                             (uint64_t)lanes_of(source) * m->lane_words / words_of(p, decl)};
+    case VYRE_DECL_PLACE: return (cpu_binding){CPU_IS_MADE, 0, m->made_words / words_of(p, decl)};
     case VYRE_DECL_LANES: return (cpu_binding){CPU_IS_NUMBER, 0, lanes_of(source)};
     case VYRE_DECL_TICK: return (cpu_binding){CPU_IS_TICK, 0, 0};
     case VYRE_DECL_GROUP_ID: return (cpu_binding){CPU_IS_GROUP_ID, what.ref, 0};
