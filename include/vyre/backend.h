@@ -88,6 +88,14 @@ typedef struct vyre_module_launch {
     uint64_t *visits; /* zeros, for each step of the module: the backend counts how often it ran */
 } vyre_module_launch;
 
+/* Where the code of a kernel came from. */
+typedef enum vyre_code_origin {
+    VYRE_CODE_UNKNOWN = 0, /* or there is none */
+    VYRE_CODE_COMPILED,
+    VYRE_CODE_FROM_DISK,
+    VYRE_CODE_FROM_MEMORY
+} vyre_code_origin;
+
 typedef struct vyre_device_table {
     void (*close)(vyre_backend_device *device);
     void (*describe)(vyre_backend_device *device, vyre_device_info *out_info);
@@ -138,6 +146,9 @@ typedef struct vyre_device_table {
     vyre_status (*run_module)(vyre_backend_device *device, vyre_backend_kernel *kernel,
                               const vyre_module_launch *launch, vyre_launch_result *out_result,
                               vyre_diag *diag);
+    /* Whether making the kernel meant to compile it. (optional) NULL: it is not known. */
+    void (*origin)(vyre_backend_device *device, const vyre_backend_kernel *kernel,
+                   vyre_code_origin *out_origin);
 } vyre_device_table;
 
 typedef struct vyre_backend {
@@ -151,6 +162,11 @@ typedef struct vyre_backend {
                         vyre_diag *diag);
     /* How many devices there are, without opening them. (optional) NULL: one. */
     uint32_t (*count)(const struct vyre_backend *backend);
+    /* As `open`, for backends that have a use for options; what `path` says goes first. (optional)
+     * NULL: `open` is called, and more than one thread is refused. */
+    vyre_status (*open_with)(const struct vyre_backend *backend, const char *path,
+                             const vyre_device_options *options, const vyre_allocator *allocator,
+                             vyre_backend_device **out_device, vyre_diag *diag);
 } vyre_backend;
 
 /* A registry starts with the built-in backends. Adding a name that is there is an error. */

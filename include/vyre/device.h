@@ -66,6 +66,20 @@ VYRE_API const char *vyre_backend_name(const vyre_registry *registry, uint32_t i
 VYRE_API vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                                       const vyre_allocator *allocator, vyre_device **out_device,
                                       vyre_diag *diag);
+
+/* What a device may use; all zero: what it likes. */
+typedef struct vyre_device_options {
+    /* Where compiled programs are kept from process to process: a folder of the caller's alone
+     * (0700), made where it is missing. NULL: nowhere. A device that has no use for it, or can't
+     * use it, does without; vyre_device_info.code_folder tells. */
+    const char *code_folder;
+    uint32_t threads; /* that work, with the caller; VYRE_UNSUPPORTED where there is only one */
+} vyre_device_options;
+/* As vyre_device_open; options may be NULL. What the URI says goes first. */
+VYRE_API vyre_status vyre_device_open_with(const vyre_registry *registry, const char *uri,
+                                           const vyre_device_options *options,
+                                           const vyre_allocator *allocator,
+                                           vyre_device **out_device, vyre_diag *diag);
 /* All buffers, pipelines and events of the device must be gone. */
 VYRE_API void vyre_device_close(vyre_device *device);
 /* After VYRE_DEVICE_LOST every call on the device says so, until it is opened anew. Buffers and

@@ -15,6 +15,8 @@ typedef struct vyre_counters {
     char label[64];      /* of the device in exported text: its backend's name, unless changed */
     uint64_t dispatches; /* that succeeded */
     uint64_t compiles;   /* pipelines made */
+    /* Their kernels: really compiled, or found on disk or in memory; where the device tells. */
+    uint64_t code_compiled, code_from_disk, code_from_memory;
     uint64_t launches, skipped_launches;
     uint64_t passes, host_waits;
     uint64_t input_bytes, output_bytes; /* host to device, device to host; control words aside */

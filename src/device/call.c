@@ -96,6 +96,17 @@ vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memo
     return status;
 }
 
+void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kernel) {
+    vyre_device *device = call->device;
+    vyre_code_origin origin = VYRE_CODE_UNKNOWN;
+    if (device->table->origin) {
+        device->table->origin(device->object, kernel, &origin);
+    }
+    vyre_count(&device->counters, VYRE_COUNT_code_compiled, origin == VYRE_CODE_COMPILED);
+    vyre_count(&device->counters, VYRE_COUNT_code_from_disk, origin == VYRE_CODE_FROM_DISK);
+    vyre_count(&device->counters, VYRE_COUNT_code_from_memory, origin == VYRE_CODE_FROM_MEMORY);
+}
+
 void vyre_device_free(vyre_device *device, vyre_memory memory) {
     if (memory) {
         device->table->free(device->object, memory);

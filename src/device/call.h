@@ -27,6 +27,8 @@ VYRE_DEVICE_ENTRIES(VYRE_CALL_DECLARE, VYRE_CALL_NOT)
  * in messages. */
 vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memory *out_memory,
                                  vyre_diag *diag);
+/* Counts a kernel that was made, by where its code came from. */
+void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kernel);
 /* memory may be 0. Frees also on a lost device. */
 void vyre_device_free(vyre_device *device, vyre_memory memory);
 

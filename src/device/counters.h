@@ -13,6 +13,9 @@
 #define VYRE_COUNTER_LIST(X)                                                                       \
     X(dispatches, "dispatches", NULL, "dispatches that succeeded")                                 \
     X(compiles, "compiles", NULL, "pipelines made")                                                \
+    X(code_compiled, "code", "from=\"compiler\"", "kernels made, by where their code came from")   \
+    X(code_from_disk, "code", "from=\"disk\"", "")                                                 \
+    X(code_from_memory, "code", "from=\"memory\"", "")                                             \
     X(launches, "dispatch_launches", NULL, "kernel launches")                                      \
     X(skipped_launches, "skipped_launches", NULL, "steps without a launch, and launches ahead whose turn did not come") \
     X(passes, "passes", NULL, "passes over the grid, fixpoints included")                          \

@@ -29,6 +29,20 @@ static vyre_capabilities capabilities_of(const vyre_device_info *info) {
     return can;
 }
 
+static vyre_status open_plainly(const vyre_device *device, vyre_backend_device **out_object,
+                                vyre_diag *diag) {
+    const vyre_backend *backend = device->backend;
+    if (backend->open_with) {
+        return backend->open_with(backend, device->path, &device->options, &device->allocator,
+                                  out_object, diag);
+    }
+    if (device->options.threads > 1) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED, "ask for one thread, or for none in particular",
+                         "%s runs on one thread", backend->name);
+    }
+    return backend->open(backend, device->path, &device->allocator, out_object, diag);
+}
+
 /* Opens what the device says it is. On failure its object is not there. */
 static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
     const vyre_backend *backend = device->backend;
@@ -41,7 +55,7 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
     uint64_t begin = vyre_clock_now();
     const vyre_device_table *table = backend->device;
     vyre_backend_device *object = NULL;
-    status = backend->open(backend, device->path, &device->allocator, &object, diag);
+    status = open_plainly(device, &object, diag);
     if (status == VYRE_OK && fault) {
         status = vyre_fault_wrap(fault, &device->allocator, &table, &object, diag);
         if (status != VYRE_OK) {
@@ -62,29 +76,46 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
 static void free_device(vyre_device *device) {
     vyre_allocator a = device->allocator;
     vyre_free(&a, device->path, device->path_size, 1);
+    vyre_free(&a, (void *)(uintptr_t)device->options.code_folder, device->folder_size, 1);
     vyre_free(&a, device, 1, sizeof *device);
 }
 
+/* False: no memory. */
+static bool copy_text(const vyre_allocator *a, const char *text, char **out_copy,
+                      size_t *out_size) {
+    *out_size = strlen(text) + 1;
+    *out_copy = vyre_alloc(a, *out_size, 1);
+    if (*out_copy) {
+        memcpy(*out_copy, text, *out_size);
+    }
+    return *out_copy != NULL;
+}
+
+/* What is needed to open it anew. */
+static bool keep_names(vyre_device *device, const char *path, const char *folder) {
+    const vyre_allocator *a = &device->allocator;
+    char *copy = NULL;
+    bool kept = copy_text(a, path, &device->path, &device->path_size) &&
+                (!folder || copy_text(a, folder, &copy, &device->folder_size));
+    device->options.code_folder = copy;
+    return kept;
+}
+
 vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
-                                     const vyre_fault *fault, const vyre_allocator *a,
-                                     vyre_device **out_device, vyre_diag *diag) {
-    vyre_device *device = vyre_alloc_zeroed(a, 1, sizeof *device);
+                                     const vyre_opening *how, vyre_device **out_device,
+                                     vyre_diag *diag) {
+    vyre_device *device = vyre_alloc_zeroed(&how->allocator, 1, sizeof *device);
     if (!device) {
         return vyre_fail_memory(diag, "a device");
     }
-    device->allocator = *a;
+    device->allocator = how->allocator;
     device->backend = backend;
-    device->path_size = strlen(path) + 1;
-    device->path = vyre_alloc(a, device->path_size, 1);
-    device->has_fault = fault != NULL;
-    device->fault = fault ? *fault : (vyre_fault){0};
-    vyre_status status = VYRE_OK;
-    if (!device->path) {
-        status = vyre_fail_memory(diag, "a device");
-    } else {
-        memcpy(device->path, path, device->path_size);
-        status = open_object(device, diag);
-    }
+    device->options = how->options;
+    device->has_fault = how->fault != NULL;
+    device->fault = how->fault ? *how->fault : (vyre_fault){0};
+    vyre_status status = keep_names(device, path, how->options.code_folder)
+                             ? open_object(device, diag)
+                             : vyre_fail_memory(diag, "a device");
     if (status == VYRE_OK && pthread_mutex_init(&device->lock, NULL) != 0) {
         device->table->close(device->object);
         status = vyre_fail_memory(diag, "a device");
@@ -117,10 +148,9 @@ static vyre_status unknown_backend(const vyre_registry *registry, const char *ur
 }
 
 static vyre_status open_plain(const vyre_registry *registry, const char *uri,
-                              const vyre_fault *fault, const vyre_allocator *a,
-                              vyre_device **out_device, vyre_diag *diag) {
+                              const vyre_opening *how, vyre_device **out_device, vyre_diag *diag) {
     if (!*uri || strcmp(uri, "auto") == 0) {
-        return vyre_device_open_best(registry, fault, a, out_device, diag);
+        return vyre_device_open_best(registry, how, out_device, diag);
     }
     const char *colon = strstr(uri, "://");
     size_t length = colon ? (size_t)(colon - uri) : strlen(uri);
@@ -128,12 +158,12 @@ static vyre_status open_plain(const vyre_registry *registry, const char *uri,
     if (!backend) {
         return unknown_backend(registry, uri, length, diag);
     }
-    return vyre_device_open_backend(backend, colon ? colon + 3 : "", fault, a, out_device, diag);
+    return vyre_device_open_backend(backend, colon ? colon + 3 : "", how, out_device, diag);
 }
 
 /* uri is what follows "fault://": INNER?op=... */
 static vyre_status open_faulty(const vyre_registry *registry, const char *uri,
-                               const vyre_allocator *a, vyre_device **out_device, vyre_diag *diag) {
+                               const vyre_opening *how, vyre_device **out_device, vyre_diag *diag) {
     char inner[256];
     const char *query = strrchr(uri, '?');
     size_t length = query ? (size_t)(query - uri) : strlen(uri);
@@ -145,21 +175,31 @@ static vyre_status open_faulty(const vyre_registry *registry, const char *uri,
     memcpy(inner, uri, length);
     inner[length] = '\0';
     vyre_status status = vyre_fault_parse(query ? query + 1 : "", &fault, diag);
-    return status != VYRE_OK ? status : open_plain(registry, inner, &fault, a, out_device, diag);
+    vyre_opening faulty = *how;
+    faulty.fault = &fault;
+    return status != VYRE_OK ? status : open_plain(registry, inner, &faulty, out_device, diag);
 }
 
-vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
-                             const vyre_allocator *allocator, vyre_device **out_device,
-                             vyre_diag *diag) {
-    vyre_allocator a = vyre_allocator_or_system(allocator);
+vyre_status vyre_device_open_with(const vyre_registry *registry, const char *uri,
+                                  const vyre_device_options *options,
+                                  const vyre_allocator *allocator, vyre_device **out_device,
+                                  vyre_diag *diag) {
+    const vyre_opening how = {.options = options ? *options : (vyre_device_options){0},
+                              .allocator = vyre_allocator_or_system(allocator)};
     if (!out_device) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a place for the device",
                          "out_device is NULL");
     }
     if (uri && strncmp(uri, "fault://", 8) == 0) {
-        return open_faulty(registry, uri + 8, &a, out_device, diag);
+        return open_faulty(registry, uri + 8, &how, out_device, diag);
     }
-    return open_plain(registry, uri ? uri : "auto", NULL, &a, out_device, diag);
+    return open_plain(registry, uri ? uri : "auto", &how, out_device, diag);
+}
+
+vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
+                             const vyre_allocator *allocator, vyre_device **out_device,
+                             vyre_diag *diag) {
+    return vyre_device_open_with(registry, uri, NULL, allocator, out_device, diag);
 }
 
 void vyre_device_close(vyre_device *device) {

@@ -16,6 +16,8 @@ struct vyre_device {
     const vyre_backend *backend;
     char *path;
     size_t path_size;
+    vyre_device_options options; /* of which the folder is a copy */
+    size_t folder_size;
     vyre_fault fault;
     bool has_fault;
     uint64_t opens; /* how often it was tried */
@@ -46,14 +48,18 @@ static inline bool vyre_device_takes_modules(const vyre_device *device) {
     return device->info.level == VYRE_LEVEL_SCHEDULE && device->table->compile_module;
 }
 
-/* Opens a device of one backend, with the fault if there is one. */
+/* Opens a device of one backend. */
+typedef struct vyre_opening {
+    vyre_device_options options;
+    const vyre_fault *fault; /* NULL: none */
+    vyre_allocator allocator;
+} vyre_opening;
 vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *path,
-                                     const vyre_fault *fault, const vyre_allocator *a,
-                                     vyre_device **out_device, vyre_diag *diag);
+                                     const vyre_opening *how, vyre_device **out_device,
+                                     vyre_diag *diag);
 /* The best device that is there. */
-vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_fault *fault,
-                                  const vyre_allocator *a, vyre_device **out_device,
-                                  vyre_diag *diag);
+vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_opening *how,
+                                  vyre_device **out_device, vyre_diag *diag);
 
 /* As vyre_buffer_create; `name` stands in messages and spans, trace may be NULL. */
 vyre_status vyre_buffer_make(vyre_device *device, uint64_t size, const char *name,

@@ -40,7 +40,9 @@
              const vyre_module *module, vyre_backend_kernel **out_kernel, vyre_diag *diag)         \
     CAN_FAIL(run_module, (kernel, launch, out_result, diag),                                       \
              vyre_backend_kernel *kernel, const vyre_module_launch *launch,                        \
-             vyre_launch_result *out_result, vyre_diag *diag)
+             vyre_launch_result *out_result, vyre_diag *diag)                                      \
+    CANNOT(origin, (kernel, out_origin),                                                           \
+           const vyre_backend_kernel *kernel, vyre_code_origin *out_origin)
 /* clang-format on */
 
 #define VYRE_ENTRY_COUNT_ONE(...) +1

@@ -61,16 +61,15 @@ static bool is_better(const vyre_device *a, const vyre_device *b) {
     return strcmp(a->backend->name, b->backend->name) < 0;
 }
 
-vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_fault *fault,
-                                  const vyre_allocator *a, vyre_device **out_device,
-                                  vyre_diag *diag) {
+vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_opening *how,
+                                  vyre_device **out_device, vyre_diag *diag) {
     vyre_device *best = NULL;
     char absent[VYRE_DIAG_TEXT] = ""; /* which were not there, and why */
     for (uint32_t i = 0; i < vyre_backend_count(registry); i++) {
         const vyre_backend *backend = vyre_registry_at(registry, i);
         vyre_device *device = NULL;
         vyre_diag why = {0};
-        vyre_status status = vyre_device_open_backend(backend, "", fault, a, &device, &why);
+        vyre_status status = vyre_device_open_backend(backend, "", how, &device, &why);
         if (status == VYRE_OUT_OF_MEMORY) {
             vyre_device_close(best);
             return vyre_fail_memory(diag, "a device");

@@ -161,6 +161,8 @@ static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_gri
     }
     if (status != VYRE_OK) {
         drop_programs(p, v);
+    } else {
+        vyre_call_count_code(&call, v->kernel);
     }
     return status;
 }

@@ -48,7 +48,11 @@ static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag)
     if (s->takes_module) {
         vyre_call call = {
             .device = s->device, .trace = trace, .name = vyre_program_get(m->source)->name};
-        return vyre_call_compile_module(&call, s->module, &s->whole, diag);
+        status = vyre_call_compile_module(&call, s->module, &s->whole, diag);
+        if (status == VYRE_OK) {
+            vyre_call_count_code(&call, s->whole);
+        }
+        return status;
     }
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
         vyre_call call = {
@@ -56,6 +60,8 @@ static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag)
         status = vyre_call_compile(&call, m->segments[i], &s->segments[i].kernel, diag);
         if (status != VYRE_OK) {
             vyre_schedule_label(s, i, diag);
+        } else {
+            vyre_call_count_code(&call, s->segments[i].kernel);
         }
     }
     return status;

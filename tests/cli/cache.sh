@@ -48,3 +48,24 @@ ln -s "$HOME" xdg/vyre
 expect_exit 3 "$VYRE" cache
 expect_err "link"
 expect_exit 2 "$VYRE" cache something
+
+# A device that compiles keeps its code there, and finds it again; without being asked to it does not.
+"$VYRE" devices | grep -q '^cpu .*LLVM' || exit 0
+saxpy=(run "$VYRE_SOURCE/examples/saxpy.vy" --backend cpu --in x=iota:100 --in y=iota:100)
+expect_exit 0 "$VYRE" "${saxpy[@]}"
+expect_err "compiled programs are not kept"
+expect_err "link"
+rm xdg/vyre
+expect_exit 0 "$VYRE" "${saxpy[@]}" --no-cache
+cp out first
+[[ ! -e xdg/vyre ]] || fail "a run without the cache has made it"
+expect_exit 0 "$VYRE" devices
+expect_out "compiled programs in $PWD/xdg/vyre"
+[[ ! -e xdg/vyre ]] || fail "looking at devices has made it"
+for _ in 1 2; do
+    expect_exit 0 "$VYRE" "${saxpy[@]}"
+    expect_same first out
+    expect_exit 0 "$VYRE" cache
+    expect_out "entries: 1"
+done
+[[ $(stat -c %a xdg/vyre) == 700 ]] || fail "the folder is open to others"

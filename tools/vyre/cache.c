@@ -28,6 +28,22 @@ bool cli_cache_folder(char *out, size_t size) {
     return length > 0 && (size_t)length < size;
 }
 
+void cli_device_options(const cli_context *cli, cli_device *out) {
+    const vyre_cache_options looks = {.must_exist = true};
+    vyre_cache *cache = NULL;
+    vyre_diag why = {0};
+    out->options = (vyre_device_options){0};
+    if (!cli_cache_folder(out->folder, sizeof out->folder)) {
+        return;
+    }
+    if (vyre_cache_open(out->folder, &looks, NULL, &cache, &why) == VYRE_IO) {
+        cli_say(cli, "compiled programs are not kept: %s", why.message);
+        return;
+    }
+    vyre_cache_close(cache);
+    out->options.code_folder = out->folder;
+}
+
 typedef struct found {
     char folder[4096];
     bool exists;

@@ -149,6 +149,12 @@ cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **o
 
 /* Where compiled programs are kept (cache.c): by XDG_CACHE_HOME or HOME; false: neither says. */
 bool cli_cache_folder(char *out, size_t size);
+/* Options of a device that keeps compiled programs there. If that can't be, says why. */
+typedef struct cli_device {
+    char folder[4096];
+    vyre_device_options options;
+} cli_device;
+void cli_device_options(const cli_context *cli, cli_device *out);
 
 /* Help (help.c, manual.c). */
 

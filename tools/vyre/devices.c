@@ -122,10 +122,10 @@ static void write_line(vyre_text *text, const char *backend, const vyre_device_i
 }
 
 /* What "auto" opens; all zero if there is nothing. */
-static vyre_device_info find_best(void) {
+static vyre_device_info find_best(const vyre_device_options *how) {
     vyre_device_info info = {0};
     vyre_device *device = NULL;
-    if (vyre_device_open(NULL, "auto", NULL, &device, NULL) == VYRE_OK) {
+    if (vyre_device_open_with(NULL, "auto", how, NULL, &device, NULL) == VYRE_OK) {
         info = *vyre_device_describe(device);
         vyre_device_close(device);
     }
@@ -135,7 +135,9 @@ static vyre_device_info find_best(void) {
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const devices_options *o = given;
     (void)arguments;
-    const vyre_device_info best = find_best();
+    cli_device how;
+    cli_device_options(cli, &how);
+    const vyre_device_info best = find_best(&how.options);
     vyre_text text;
     vyre_json_writer json;
     vyre_text_init(&text, NULL);
@@ -151,7 +153,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         const char *name = vyre_backend_name(NULL, i);
         vyre_device *device = NULL;
         vyre_diag diag = {0};
-        vyre_status status = vyre_device_open(NULL, name, NULL, &device, &diag);
+        vyre_status status = vyre_device_open_with(NULL, name, &how.options, NULL, &device, &diag);
         bool is_best = strcmp(name, best.backend) == 0;
         if (o->json) {
             vyre_json_begin_object(&json);
@@ -164,12 +166,15 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
             } else {
                 vyre_json_key(&json, "message");
                 vyre_json_put_string(&json, diag.message);
+                vyre_json_key(&json, "fix");
+                vyre_json_put_string(&json, diag.fix);
             }
             vyre_json_end_object(&json);
         } else if (status == VYRE_OK) {
             write_line(&text, name, vyre_device_describe(device), is_best);
         } else {
-            vyre_text_printf(&text, "%-12s not there: %s\n", name, diag.message);
+            vyre_text_printf(&text, "%-12s not there: %s\n%-12s %s\n", name, diag.message, "",
+                             diag.fix);
         }
         vyre_device_close(device);
     }

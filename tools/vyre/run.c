@@ -30,7 +30,10 @@ static const cli_option options[] = {
      "of a split program, launch up to N before it is known which way it goes; at most 64"},
     {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
      "allow a device to leave out bounds checks; no device of this version does"},
-    {"threads", CLI_NUMBER, 0, false, AT(threads), "N", "threads of the device"},
+    {"no-cache", CLI_FLAG, 0, false, AT(no_cache), NULL,
+     "neither use compiled programs of earlier runs nor keep this one; see vyre cache"},
+    {"threads", CLI_NUMBER, 0, false, AT(threads), "N",
+     "threads of the device; as many as there are cores to use"},
     {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
     {"steps", CLI_NUMBER, 0, false, AT(steps), "N", "stop after this many statements (ref)"},
     {"order", CLI_TEXT, 0, false, AT(order), "forward|reverse|interleaved|random:SEED",
@@ -118,16 +121,17 @@ static cli_exit open_device(run *r) {
                        : o->order || o->races.given || o->steps.given ? "ref"
                                                                       : "auto";
     vyre_diag diag = {0};
-    if (vyre_device_open(NULL, name, NULL, &r->device, &diag) != VYRE_OK) {
+    cli_device how = {.options = {0}};
+    if (!o->no_cache) {
+        cli_device_options(r->cli, &how);
+    }
+    how.options.threads = (uint32_t)o->threads.value;
+    if (vyre_device_open_with(NULL, name, &how.options, NULL, &r->device, &diag) != VYRE_OK) {
         return cli_report(r->cli, &diag);
     }
     const vyre_device_info *info = vyre_device_describe(r->device);
     if (name != o->backend || strcmp(name, "auto") == 0) {
         cli_say(r->cli, "running on %s (%s)", info->backend, info->name);
-    }
-    if (o->threads.value > 1) {
-        return cli_fail(r->cli, VYRE_UNSUPPORTED, "leave --threads out", "%s runs on one thread",
-                        info->backend);
     }
     return CLI_PENDING;
 }

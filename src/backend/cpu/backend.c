@@ -1,14 +1,15 @@
 /* The cpu backend as a device: memory is host memory, a kernel is machine code, a launch runs it.
  * Its path may narrow what it uses of the processor, to see how programs get along with less:
  * "cpu://features=sse2&threads=1&gang=8". */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cpu/code.h"
 #include "backend/cpu/run.h"
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "device/builtin.h"
+#include "kit/cores.h"
 #include "kit/host_memory.h"
 #include "vyre/lower.h"
 
@@ -19,8 +20,7 @@ typedef struct cpu_device {
     uint32_t gang;    /* lanes in lockstep; 0: chosen for each segment */
     uint32_t effort;  /* of LLVM */
     vyre_capabilities can;
-    pthread_mutex_t lock;
-    cpu_llvm *llvm; /* opened when something must be compiled */
+    cpu_codes *codes;
     vyre_team *team;
 } cpu_device;
 
@@ -106,16 +106,16 @@ static void cpu_close(vyre_backend_device *object) {
     cpu_device *device = (cpu_device *)object;
     vyre_allocator a = device->host.allocator;
     vyre_team_destroy(device->team);
-    cpu_llvm_close(device->llvm);
-    (void)pthread_mutex_destroy(&device->lock);
+    cpu_codes_destroy(device->codes);
     vyre_free(&a, device, 1, sizeof *device);
 }
 
-static vyre_status cpu_open(const vyre_backend *backend, const char *path,
-                            const vyre_allocator *allocator, vyre_backend_device **out_device,
-                            vyre_diag *diag) {
+static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
+                                 const vyre_device_options *given, const vyre_allocator *allocator,
+                                 vyre_backend_device **out_device, vyre_diag *diag) {
     (void)backend;
-    cpu_device options = {.isa = cpu_isa_of_host(), .effort = 1};
+    cpu_device options = {
+        .isa = cpu_isa_of_host(), .effort = 1, .threads = given ? given->threads : 0};
     vyre_status status = parse_path(&options, path, diag);
     if (status != VYRE_OK) {
         return status;
@@ -133,15 +133,25 @@ static vyre_status cpu_open(const vyre_backend *backend, const char *path,
     device->host.allocator = a;
     /* All that is emitted; the rest is lowered to it. */
     (void)vyre_capabilities_named("calls,async,elementary", &device->can, NULL);
-    (void)pthread_mutex_init(&device->lock, NULL);
     const vyre_team_options team = {.threads = options.threads};
+    const cpu_codes_options codes = {
+        .isa = options.isa, .effort = options.effort, .folder = given ? given->code_folder : NULL};
     status = vyre_team_create(&team, &a, &device->team, diag);
+    if (status == VYRE_OK) {
+        status = cpu_codes_create(&codes, &a, &device->codes, diag);
+    }
     if (status != VYRE_OK) {
         cpu_close((vyre_backend_device *)device);
         return status;
     }
     *out_device = (vyre_backend_device *)device;
     return VYRE_OK;
+}
+
+static vyre_status cpu_open(const vyre_backend *backend, const char *path,
+                            const vyre_allocator *allocator, vyre_backend_device **out_device,
+                            vyre_diag *diag) {
+    return cpu_open_with(backend, path, NULL, allocator, out_device, diag);
 }
 
 static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info) {
@@ -161,26 +171,20 @@ static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info
         .max_group_lanes = VYRE_LIMIT_GROUP_LANES,
         .max_workgroup_bytes = VYRE_LIMIT_WORKGROUP_BYTES,
         .compute_units = vyre_team_size(device->team),
+        .vector_bytes = cpu_isa_vector_bytes(device->isa),
+        .code_folder = cpu_codes_folder(device->codes),
     };
+    vyre_cores_caches(NULL, out_info->cache_bytes);
     (void)snprintf(out_info->name, sizeof out_info->name, "this processor (%s)",
                    cpu_isa_name(device->isa));
 }
 
 /* Compiling. */
 
-static vyre_status need_llvm(cpu_device *device, vyre_diag *diag) {
-    vyre_status status = VYRE_OK;
-    (void)pthread_mutex_lock(&device->lock);
-    if (!device->llvm) {
-        status = cpu_llvm_open(&device->host.allocator, &device->llvm, diag);
-    }
-    (void)pthread_mutex_unlock(&device->lock);
-    return status;
-}
-
-static void destroy_kernel(const vyre_allocator *a, cpu_kernel *kernel) {
+static void destroy_kernel(const cpu_device *device, cpu_kernel *kernel) {
+    const vyre_allocator *a = &device->host.allocator;
     cpu_kernel_rest(kernel, a);
-    vyre_object_destroy(kernel->object);
+    cpu_codes_give_back(device->codes, kernel->code);
     for (uint32_t i = 0; kernel->pieces && i < kernel->piece_count; i++) {
         cpu_group_finish(&kernel->pieces[i].group, a);
     }
@@ -192,29 +196,12 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
     for (uint32_t i = 0; i < kernel->piece_count; i++) {
         char name[24];
         (void)snprintf(name, sizeof name, "run%u", i);
-        kernel->pieces[i].run = (cpu_entry)vyre_object_find(kernel->object, name);
+        kernel->pieces[i].run = (cpu_entry)cpu_code_find(kernel->code, name);
         if (!kernel->pieces[i].run) {
             return vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
         }
     }
     return VYRE_OK;
-}
-
-static vyre_status compile_text(cpu_device *device, const vyre_text *text, cpu_kernel *kernel,
-                                vyre_diag *diag) {
-    const vyre_allocator *a = &device->host.allocator;
-    void *bytes = NULL;
-    size_t size = 0;
-    vyre_status status = need_llvm(device, diag);
-    if (status == VYRE_OK) {
-        status = cpu_llvm_compile(device->llvm, text->data, text->length, device->isa,
-                                  device->effort, a, &bytes, &size, diag);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_object_load(bytes, size, a, &kernel->object, diag);
-        vyre_free(a, bytes, size, 1);
-    }
-    return status == VYRE_OK ? find_entries(kernel, diag) : status;
 }
 
 /* All pieces as one text. */
@@ -223,6 +210,7 @@ static vyre_status write_pieces(const cpu_device *device, cpu_kernel *kernel,
                                 vyre_diag *diag) {
     const vyre_allocator *a = &device->host.allocator;
     cpu_writer writer;
+    cpu_codes_begin_text(device->codes, text);
     cpu_writer_begin(&writer, device->isa, device->gang, a, text);
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < kernel->piece_count && status == VYRE_OK; i++) {
@@ -252,11 +240,14 @@ static vyre_status compile_pieces(cpu_device *device, const vyre_program *const 
     vyre_status status = kernel->pieces ? write_pieces(device, kernel, programs, &text, diag)
                                         : vyre_fail_memory(diag, "a kernel");
     if (status == VYRE_OK && count > 0) {
-        status = compile_text(device, &text, kernel, diag);
+        status = cpu_codes_take(device->codes, &text, &kernel->code, &kernel->origin, diag);
+    }
+    if (status == VYRE_OK) {
+        status = find_entries(kernel, diag);
     }
     vyre_text_finish(&text);
     if (status != VYRE_OK) {
-        destroy_kernel(a, kernel);
+        destroy_kernel(device, kernel);
         return status;
     }
     *out_kernel = (vyre_backend_kernel *)kernel;
@@ -276,7 +267,13 @@ static vyre_status cpu_compile_module(vyre_backend_device *object, const vyre_mo
 }
 
 static void cpu_destroy(vyre_backend_device *object, vyre_backend_kernel *kernel) {
-    destroy_kernel(&((cpu_device *)object)->host.allocator, (cpu_kernel *)kernel);
+    destroy_kernel((cpu_device *)object, (cpu_kernel *)kernel);
+}
+
+static void cpu_origin(vyre_backend_device *object, const vyre_backend_kernel *kernel,
+                       vyre_code_origin *out_origin) {
+    (void)object;
+    *out_origin = ((const cpu_kernel *)kernel)->origin;
 }
 
 /* Running. */
@@ -306,6 +303,7 @@ static const vyre_device_table cpu_table = {
     .launch = cpu_launch,
     .compile_module = cpu_compile_module,
     .run_module = cpu_run_pass,
+    .origin = cpu_origin,
 };
 
 const vyre_backend vyre_backend_cpu = {
@@ -314,4 +312,5 @@ const vyre_backend vyre_backend_cpu = {
     .rank = 100,
     .device = &cpu_table,
     .open = cpu_open,
+    .open_with = cpu_open_with,
 };

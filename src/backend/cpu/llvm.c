@@ -88,6 +88,11 @@ const char *cpu_isa_name(cpu_isa isa) {
     return names[isa];
 }
 
+uint32_t cpu_isa_vector_bytes(cpu_isa isa) {
+    static const uint32_t bytes[CPU_ISA_COUNT] = {16, 32, 64};
+    return bytes[isa];
+}
+
 static void *open_library(void) {
     void *library = NULL;
     for (size_t i = 0; i < COUNT(library_names) && !library; i++) {
@@ -205,10 +210,14 @@ static vyre_status fail_with(const cpu_llvm *l, char *message, const char *when,
     return status;
 }
 
+const char *cpu_llvm_passes(uint32_t effort) {
+    return effort ? passes : "function(sroa)";
+}
+
 static vyre_status optimize(const cpu_llvm *l, void *module, void *machine, uint32_t effort,
                             vyre_diag *diag) {
     void *options = l->CreatePassBuilderOptions();
-    void *error = l->RunPasses(module, effort ? passes : "function(sroa)", machine, options);
+    void *error = l->RunPasses(module, cpu_llvm_passes(effort), machine, options);
     l->DisposePassBuilderOptions(options);
     if (!error) {
         return VYRE_OK;

@@ -12,6 +12,7 @@ typedef enum cpu_isa { CPU_SSE2, CPU_AVX2, CPU_AVX512, CPU_ISA_COUNT } cpu_isa;
 /* The best of them that this machine has; found without LLVM. */
 cpu_isa cpu_isa_of_host(void);
 const char *cpu_isa_name(cpu_isa isa); /* "sse2" */
+uint32_t cpu_isa_vector_bytes(cpu_isa isa);
 
 typedef struct cpu_llvm cpu_llvm;
 
@@ -23,6 +24,9 @@ void cpu_llvm_close(cpu_llvm *llvm);
 
 /* How much LLVM tries: 0 next to nothing, which is quick; 1 as usual. */
 enum { CPU_EFFORTS = 2 };
+
+/* What is done to a text, as a part of the key of what comes out. */
+const char *cpu_llvm_passes(uint32_t effort);
 
 /* An ELF object for this machine, narrowed to the isa; freed with vyre_free(a, bytes, size, 1).
  * May be called from several threads. A text that LLVM refuses is VYRE_INTERNAL. */

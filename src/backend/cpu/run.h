@@ -3,7 +3,6 @@
 #define VYRE_SRC_BACKEND_CPU_RUN_H
 
 #include "backend/cpu/kernel.h"
-#include "kit/object.h"
 #include "kit/team.h"
 #include "vyre/schedule.h"
 
@@ -19,7 +18,8 @@ typedef struct cpu_kernel {
     cpu_piece *pieces; /* the program, or the segments of the module */
     uint32_t piece_count;
     const vyre_module *module; /* NULL: a program */
-    vyre_object *object;
+    struct cpu_code *code;     /* of all pieces; NULL: there are none */
+    vyre_code_origin origin;
     cpu_worker **workers; /* what each needs to run it; kept from launch to launch */
     uint32_t worker_count;
 } cpu_kernel;

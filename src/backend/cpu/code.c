@@ -1,0 +1,298 @@
+/* The key of code is the whole text that LLVM is given, and its first line says what else decides:
+ * the version of the library, the level of the processor, its name and features as cpuid tells
+ * them, how much LLVM tries. So whatever changes in a program, in the options of a device or in the
+ * emitter itself is another key, and everything that kernels know besides their code (form, width,
+ * sizes) is found anew by writing the text, which needs no LLVM and costs one or two milliseconds.
+ * An update of LLVM 19 does not make old code wrong, so its last digits are not asked for: that
+ * would mean to load it.
+ *
+ * In memory code is kept beyond its last user, the latest used last; the oldest go when idle code
+ * takes too much. On disk the cache of the kit keeps it (kit/cache.h). What it gives is loaded like
+ * fresh code, and if the loader refuses it, it counts as not there. Two threads may compile one
+ * text at once: then the first one's code is shared, and the other's goes. */
+#include "backend/cpu/code.h"
+
+#include <cpuid.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/mutant.h"
+#include "kit/cache.h"
+
+#define IDLE_BYTES (UINT64_C(64) << 20)
+
+struct cpu_code {
+    vyre_object *object;
+    uint64_t hash; /* of the key */
+    char *key;
+    size_t key_size;
+    uint32_t users;
+};
+
+struct cpu_codes {
+    vyre_allocator allocator;
+    cpu_isa isa;
+    uint32_t effort;
+    uint64_t idle_bytes;
+    char *folder;               /* NULL: none, or one that can't be used */
+    pthread_mutex_t lock;       /* of all below */
+    vyre_cache *cache;          /* NULL: the folder is not there yet */
+    VYRE_VEC(cpu_code *) codes; /* the one used last is last */
+    cpu_llvm *llvm;             /* opened when something must be compiled */
+};
+
+/* What this processor is to a compiler. */
+
+static uint64_t enabled_state(uint32_t features) {
+    uint32_t low = 0, high = 0;
+    if (features & bit_OSXSAVE) {
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    }
+    return (uint64_t)high << 32 | low;
+}
+
+/* Not everything that cpuid says: the number of the core under the caller is not of interest. */
+static void write_host(vyre_text *text) {
+    static const uint32_t leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 1}, {0x80000001, 0}};
+    uint32_t features = 0;
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        uint32_t a = 0, b = 0, c = 0, d = 0;
+        (void)__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d);
+        features = leaves[i][0] == 1 ? c : features;
+        b = leaves[i][0] == 1 || leaves[i][0] == 0xd ? 0 : b;
+        vyre_text_printf(text, " %x.%x.%x.%x", a, b, c, d);
+    }
+    vyre_text_printf(text, " %llx", (unsigned long long)enabled_state(features));
+}
+
+void cpu_codes_begin_text(const cpu_codes *codes, vyre_text *text) {
+    vyre_text_printf(text, "; vyre %s, LLVM 19, %s, effort %u, %s, host", VYRE_VERSION_STRING,
+                     cpu_isa_name(codes->isa), codes->effort, cpu_llvm_passes(codes->effort));
+    write_host(text);
+    vyre_text_puts(text, "\n");
+}
+
+/* Memory. */
+
+static void destroy_code(const vyre_allocator *a, cpu_code *code) {
+    if (code) {
+        vyre_object_destroy(code->object);
+        vyre_free(a, code->key, code->key_size, 1);
+        vyre_free(a, code, 1, sizeof *code);
+    }
+}
+
+static uint64_t bytes_of(const cpu_code *code) {
+    return vyre_object_size(code->object) + code->key_size;
+}
+
+/* Drops what nobody uses, oldest first, until the rest of that is small enough. */
+static void trim(cpu_codes *codes, uint64_t most) {
+    uint64_t idle = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < codes->codes.count; i++) {
+        idle += codes->codes.data[i]->users ? 0 : bytes_of(codes->codes.data[i]);
+    }
+    for (uint32_t i = 0; i < codes->codes.count; i++) {
+        cpu_code *code = codes->codes.data[i];
+        if (!code->users && idle > VYRE_MUTANT(cpu_codes_unbounded, most, UINT64_MAX)) {
+            idle -= bytes_of(code);
+            destroy_code(&codes->allocator, code);
+        } else {
+            codes->codes.data[kept++] = code;
+        }
+    }
+    codes->codes.count = kept;
+}
+
+/* Code of this key, with one more user, or NULL. The lock is held. */
+static cpu_code *find(cpu_codes *codes, uint64_t hash, const vyre_text *text) {
+    for (uint32_t i = 0; i < codes->codes.count; i++) {
+        cpu_code *code = codes->codes.data[i];
+        if (code->hash == hash && code->key_size == text->length &&
+            memcmp(code->key, text->data, text->length) == 0) {
+            memmove(&codes->codes.data[i], &codes->codes.data[i + 1],
+                    (codes->codes.count - i - 1) * sizeof *codes->codes.data);
+            codes->codes.data[codes->codes.count - 1] = code;
+            code->users++;
+            return code;
+        }
+    }
+    return NULL;
+}
+
+/* Takes over the object in any case. */
+static vyre_status add(cpu_codes *codes, uint64_t hash, const vyre_text *text, vyre_object *object,
+                       cpu_code **out_code, vyre_diag *diag) {
+    const vyre_allocator *a = &codes->allocator;
+    cpu_code *code = vyre_alloc_zeroed(a, 1, sizeof *code);
+    if (!code) {
+        vyre_object_destroy(object);
+        return vyre_fail_memory(diag, "a kernel");
+    }
+    *code = (cpu_code){.object = object, .hash = hash, .key_size = text->length, .users = 1};
+    code->key = vyre_alloc(a, text->length, 1);
+    (void)pthread_mutex_lock(&codes->lock);
+    cpu_code *same = find(codes, hash, text);
+    bool added = !same && code->key && vyre_vec_push(a, &codes->codes, code);
+    if (added) {
+        memcpy(code->key, text->data, text->length);
+    }
+    (void)pthread_mutex_unlock(&codes->lock);
+    if (!added) {
+        destroy_code(a, code);
+    }
+    *out_code = same ? same : code;
+    return added || same ? VYRE_OK : vyre_fail_memory(diag, "a kernel");
+}
+
+void cpu_codes_give_back(cpu_codes *codes, cpu_code *code) {
+    if (code) {
+        (void)pthread_mutex_lock(&codes->lock);
+        code->users--;
+        trim(codes, codes->idle_bytes);
+        (void)pthread_mutex_unlock(&codes->lock);
+    }
+}
+
+vyre_object_function cpu_code_find(const cpu_code *code, const char *name) {
+    return vyre_object_find(code->object, name);
+}
+
+/* Disk. */
+
+/* The cache, with `makes` also where its folder must be made; NULL: there is none. */
+static vyre_cache *need_cache(cpu_codes *codes, bool makes) {
+    (void)pthread_mutex_lock(&codes->lock);
+    if (codes->folder && !codes->cache && makes) {
+        (void)vyre_cache_open(codes->folder, NULL, &codes->allocator, &codes->cache, NULL);
+    }
+    vyre_cache *cache = codes->cache;
+    (void)pthread_mutex_unlock(&codes->lock);
+    return cache;
+}
+
+static vyre_object *load_kept(cpu_codes *codes, const vyre_text *text) {
+    vyre_object *object = NULL;
+    vyre_cached kept;
+    vyre_cache *cache = need_cache(codes, false);
+    if (cache && vyre_cache_get(cache, text->data, text->length, &kept)) {
+        (void)vyre_object_load(kept.bytes, kept.size, &codes->allocator, &object, NULL);
+        vyre_cache_release(cache, &kept);
+    }
+    return object;
+}
+
+/* That it can't be kept is nobody's fault. */
+static void keep(cpu_codes *codes, const vyre_text *text, const void *bytes, size_t size) {
+    vyre_cache *cache = need_cache(codes, true);
+    if (cache) {
+        (void)vyre_cache_put(cache, text->data, text->length, bytes, size, NULL);
+    }
+}
+
+static vyre_status need_llvm(cpu_codes *codes, vyre_diag *diag) {
+    vyre_status status = VYRE_OK;
+    (void)pthread_mutex_lock(&codes->lock);
+    if (!codes->llvm) {
+        status = cpu_llvm_open(&codes->allocator, &codes->llvm, diag);
+    }
+    (void)pthread_mutex_unlock(&codes->lock);
+    return status;
+}
+
+static vyre_status compile(cpu_codes *codes, const vyre_text *text, vyre_object **out_object,
+                           vyre_diag *diag) {
+    const vyre_allocator *a = &codes->allocator;
+    void *bytes = NULL;
+    size_t size = 0;
+    vyre_status status = need_llvm(codes, diag);
+    if (status == VYRE_OK) {
+        status = cpu_llvm_compile(codes->llvm, text->data, text->length, codes->isa, codes->effort,
+                                  a, &bytes, &size, diag);
+    }
+    if (status != VYRE_OK) {
+        return status;
+    }
+    status = vyre_object_load(bytes, size, a, out_object, diag);
+    if (status == VYRE_OK) {
+        keep(codes, text, bytes, size);
+    }
+    vyre_free(a, bytes, size, 1);
+    return status;
+}
+
+vyre_status cpu_codes_take(cpu_codes *codes, const vyre_text *text, cpu_code **out_code,
+                           vyre_code_origin *out_origin, vyre_diag *diag) {
+    const uint64_t hash = vyre_hash_bytes(text->data, text->length);
+    (void)pthread_mutex_lock(&codes->lock);
+    cpu_code *code = VYRE_MUTANT(cpu_codes_forgotten, find(codes, hash, text), NULL);
+    (void)pthread_mutex_unlock(&codes->lock);
+    if (code) {
+        *out_code = code;
+        *out_origin = VYRE_CODE_FROM_MEMORY;
+        return VYRE_OK;
+    }
+    vyre_object *object = load_kept(codes, text);
+    *out_origin = object ? VYRE_CODE_FROM_DISK : VYRE_CODE_COMPILED;
+    vyre_status status = object ? VYRE_OK : compile(codes, text, &object, diag);
+    return status == VYRE_OK ? add(codes, hash, text, object, out_code, diag) : status;
+}
+
+/* Beginning and end. */
+
+void cpu_codes_destroy(cpu_codes *codes) {
+    if (!codes) {
+        return;
+    }
+    vyre_allocator a = codes->allocator;
+    trim(codes, 0);
+    vyre_vec_free(&a, &codes->codes);
+    cpu_llvm_close(codes->llvm);
+    vyre_cache_close(codes->cache);
+    vyre_free(&a, codes->folder, codes->folder ? strlen(codes->folder) + 1 : 0, 1);
+    (void)pthread_mutex_destroy(&codes->lock);
+    vyre_free(&a, codes, 1, sizeof *codes);
+}
+
+/* One that is not there is made when there is something to keep. False: no memory. */
+static bool use_folder(cpu_codes *codes, const char *folder) {
+    const vyre_cache_options existing = {.must_exist = true};
+    vyre_status status =
+        folder ? vyre_cache_open(folder, &existing, &codes->allocator, &codes->cache, NULL)
+               : VYRE_IO;
+    if (status == VYRE_OK || status == VYRE_NOT_FOUND) {
+        const size_t size = strlen(folder) + 1;
+        codes->folder = vyre_alloc(&codes->allocator, size, 1);
+        if (codes->folder) {
+            memcpy(codes->folder, folder, size);
+        }
+    }
+    return codes->folder || status == VYRE_IO;
+}
+
+vyre_status cpu_codes_create(const cpu_codes_options *options, const vyre_allocator *a,
+                             cpu_codes **out_codes, vyre_diag *diag) {
+    cpu_codes *codes = vyre_alloc_zeroed(a, 1, sizeof *codes);
+    if (!codes) {
+        return vyre_fail_memory(diag, "a device");
+    }
+    *codes = (cpu_codes){.allocator = *a,
+                         .isa = options->isa,
+                         .effort = options->effort,
+                         .idle_bytes = options->idle_bytes ? options->idle_bytes : IDLE_BYTES};
+    (void)pthread_mutex_init(&codes->lock, NULL);
+    if (!use_folder(codes, options->folder)) {
+        cpu_codes_destroy(codes);
+        return vyre_fail_memory(diag, "a device");
+    }
+    *out_codes = codes;
+    return VYRE_OK;
+}
+
+const char *cpu_codes_folder(const cpu_codes *codes) {
+    return codes->folder;
+}

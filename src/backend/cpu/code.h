@@ -1,0 +1,41 @@
+/* Compiled code of a device, by the text that it is made from: what was compiled before comes from
+ * memory, or from a folder on disk, without LLVM. */
+#ifndef VYRE_SRC_BACKEND_CPU_CODE_H
+#define VYRE_SRC_BACKEND_CPU_CODE_H
+
+#include "backend/cpu/llvm.h"
+#include "base/text.h"
+#include "kit/object.h"
+#include "vyre/backend.h"
+
+typedef struct cpu_codes cpu_codes;
+/* Code that is loaded; kernels of the same text share it. */
+typedef struct cpu_code cpu_code;
+
+typedef struct cpu_codes_options {
+    cpu_isa isa;
+    uint32_t effort;     /* of LLVM */
+    const char *folder;  /* where code is kept; NULL: in memory only. One that can't be used: too */
+    uint64_t idle_bytes; /* in memory that nobody uses at the moment, at most; 0: 64 MiB */
+} cpu_codes_options;
+
+vyre_status cpu_codes_create(const cpu_codes_options *options, const vyre_allocator *a,
+                             cpu_codes **out_codes, vyre_diag *diag);
+/* All code must have been given back. NULL is fine. */
+void cpu_codes_destroy(cpu_codes *codes);
+/* NULL: none. */
+const char *cpu_codes_folder(const cpu_codes *codes);
+
+/* Every text begins with this: a comment that says all that decides, besides the text, what code it
+ * becomes. */
+void cpu_codes_begin_text(const cpu_codes *codes, vyre_text *text);
+/* The code of a text, from any thread. VYRE_NOT_FOUND: it must be compiled, and there is no LLVM.
+ */
+vyre_status cpu_codes_take(cpu_codes *codes, const vyre_text *text, cpu_code **out_code,
+                           vyre_code_origin *out_origin, vyre_diag *diag);
+/* NULL is fine. */
+void cpu_codes_give_back(cpu_codes *codes, cpu_code *code);
+/* A function by its name; NULL: there is none. */
+vyre_object_function cpu_code_find(const cpu_code *code, const char *name);
+
+#endif
