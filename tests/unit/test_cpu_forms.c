@@ -128,6 +128,27 @@ TEST(gangs_at_the_end_of_memory_that_others_follow) {
           64, 4, 1, 1);
 }
 
+TEST(lanes_of_a_gang_that_do_not_store) {
+    need_llvm();
+    check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[32];\n"
+          "  workgroup w : f32[32]; t[local_id.x] = a[global_id.x]; w[local_id.x] = 2.5; barrier;\n"
+          "  if (a[global_id.x] % 3 == 0) { t[local_id.x] = 7; }\n"
+          "  if (t[local_id.x] % 2 == 0) { w[local_id.x - 3] = f32(a[global_id.x]); }\n"
+          "  barrier; b[global_id.x] = t[31 - local_id.x] + u32(w[local_id.x]) * 1000; }",
+          160, 5, 1, 1);
+}
+
+TEST(counters_in_workgroup_memory) {
+    need_llvm();
+    check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; workgroup c : u32[8];\n"
+          "  workgroup most : u32[1]; let v = a[global_id.x];\n"
+          "  atomic_add(c[v % 9], v, relaxed); atomic_max(most[0], v, relaxed);\n"
+          "  if (v % 2 == 0) { atomic_add(c[7 - v % 8], 100000, relaxed); } barrier;\n"
+          "  let old = atomic_add(c[local_id.x], 1, relaxed);\n"
+          "  b[global_id.x] = old + most[0]; }",
+          200, 4, 1, 1);
+}
+
 TEST(loops_that_pass_the_largest_number_end) {
     need_llvm();
     check("program p workgroup(8) { in a : u32[]; out b : u32[len(a)]; let s = 0;\n"

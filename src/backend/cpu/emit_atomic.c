@@ -102,33 +102,62 @@ static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index,
                    cpu_literal(at->type, 0).text, label, old.text, label);
 }
 
+/* The operation of a statement in a gang. */
+typedef struct operands {
+    vyre_type type;
+    cpu_value index, value, expected;
+    uint32_t result; /* number of the vector of old values; 0: nobody asks for it */
+} operands;
+
+static void lane_of_gang(cpu_emit *e, const vyre_stmt_node *s, const operands *o,
+                         const char *lane) {
+    place at = {.decl = s->decl,
+                .type = o->type,
+                .value = cpu_extract(e, o->value, lane),
+                .expected = cpu_extract(e, o->expected, lane)};
+    cpu_value old = one_lane(e, s, cpu_extract(e, o->index, lane), &at);
+    if (o->result) {
+        cpu_value element =
+            cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%t%u, i32 0, i32 %s",
+                    cpu_type(e, o->type, true), o->result, lane);
+        cpu_line(e, "  store %s %s, ptr %s", cpu_type(e, o->type, false), old.text, element.text);
+    }
+}
+
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
-    const vyre_type type = (vyre_type)e->p->decls[s->decl].type;
-    cpu_value index = cpu_operand(e, s, 0), value = cpu_operand(e, s, 1);
-    cpu_value expected = s->arg[2] == VYRE_NONE ? value : cpu_operand(e, s, 2);
-    uint32_t loop = 0, result = e->next++;
+    enum { UNROLLED = 16 }; /* the widest gang whose lanes have code of their own, if all do it */
+    operands o = {.type = (vyre_type)e->p->decls[s->decl].type,
+                  .index = cpu_operand(e, s, 0),
+                  .value = cpu_operand(e, s, 1)};
+    o.expected = s->arg[2] == VYRE_NONE ? o.value : cpu_operand(e, s, 2);
     if (e->width == 1) {
-        place at = {.decl = s->decl, .type = type, .value = value, .expected = expected};
-        cpu_value old = one_lane(e, s, index, &at);
+        place at = {.decl = s->decl, .type = o.type, .value = o.value, .expected = o.expected};
+        cpu_value old = one_lane(e, s, o.index, &at);
         if (s->var != VYRE_NONE) {
             cpu_set(e, s->var, old, true);
         }
         return;
     }
-    const char *vector = cpu_type(e, type, true);
-    cpu_head(e, "  %%t%u = alloca %s, align 64", result, vector);
-    cpu_value lane = cpu_lanes_begin(e, &loop);
-    place at = {.decl = s->decl,
-                .type = type,
-                .value = cpu_extract(e, value, lane.text),
-                .expected = cpu_extract(e, expected, lane.text)};
-    cpu_value old = one_lane(e, s, cpu_extract(e, index, lane.text), &at);
-    cpu_value element = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%t%u, i32 0, i32 %s",
-                                vector, result, lane.text);
-    cpu_line(e, "  store %s %s, ptr %s", cpu_type(e, type, false), old.text, element.text);
-    cpu_lanes_end(e, loop);
+    const char *vector = cpu_type(e, o.type, true);
+    if (s->var != VYRE_NONE) {
+        o.result = e->next++;
+        cpu_head(e, "  %%t%u = alloca %s, align 64", o.result, vector);
+    }
+    if (!cpu_is_masked(e) && e->width <= UNROLLED) {
+        for (uint32_t i = 0; i < e->width; i++) {
+            char lane[12];
+            (void)snprintf(lane, sizeof lane, "%u", i);
+            lane_of_gang(e, s, &o, lane);
+        }
+    } else {
+        uint32_t loop = 0;
+        cpu_value lane = cpu_lanes_begin(e, &loop);
+        lane_of_gang(e, s, &o, lane.text);
+        cpu_lanes_end(e, loop);
+    }
     if (s->var != VYRE_NONE) {
         cpu_set(e, s->var,
-                cpu_new(e, type, CPU_EACH, "load %s, ptr %%t%u, align 64", vector, result), true);
+                cpu_new(e, o.type, CPU_EACH, "load %s, ptr %%t%u, align 64", vector, o.result),
+                true);
     }
 }

@@ -228,6 +228,42 @@ static void use_cold(cpu_emit *e, vyre_type stored, bool stores) {
     e->cold->used[same[stored] ? same[stored] : stored][__builtin_ctz(e->width)][stores] = true;
 }
 
+/* Whether lanes that are not inside, or not active, are left out by a vector access with a mask
+ * rather than by a call: workgroup memory, where trees and neighbours often are half outside. Its
+ * indices are small, so that consecutive ones are consecutive addresses even from below 0. */
+static bool takes_mask(const cpu_emit *e, vyre_decl decl) {
+    const uint32_t size = vyre_type_size(element_of(e, decl));
+    return e->bindings[decl].meaning == CPU_IS_ARENA && e->isa != CPU_SSE2 && size >= 4;
+}
+
+/* Where the gang begins, perhaps before the first element. */
+static cpu_value address_around(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    cpu_value wide = cpu_new(e, VYRE_U64, CPU_ONE, "%s i32 %s to i64",
+                             VYRE_MUTANT(cpu_mask_below, "sext", "zext"), index.text);
+    return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 %s",
+                   cpu_stored(element_of(e, decl)), decl, wide.text);
+}
+
+static cpu_value load_masked(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const char *vector = cpu_type(e, stored, true);
+    cpu_value inside = is_inside(e, decl, cpu_each(e, index));
+    cpu_value at = address_around(e, decl, index);
+    return cpu_new(e, stored, CPU_EACH,
+                   "call %s @llvm.masked.load.%s.p0(ptr %s, i32 %u, <%u x i1> %s, %s "
+                   "zeroinitializer)",
+                   vector, cpu_suffix(e, stored, true), at.text,
+                   vyre_type_size(element_of(e, decl)), e->width, inside.text, vector);
+}
+
+static cpu_value load_cold(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    use_cold(e, stored, false);
+    return cpu_new(
+        e, stored, CPU_EACH, "call %s @load_%s_%u(ptr %%b%u, ptr %%zero, i32 %s, i32 %%n%u)",
+        cpu_type(e, stored, true), cpu_suffix(e, stored, false), e->width, decl, index.text, decl);
+}
+
 static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
@@ -237,10 +273,7 @@ static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) 
     cpu_value fast = load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
-    use_cold(e, stored, false);
-    cpu_value slow = cpu_new(
-        e, stored, CPU_EACH, "call %s @load_%s_%u(ptr %%b%u, ptr %%zero, i32 %s, i32 %%n%u)",
-        cpu_type(e, stored, true), cpu_suffix(e, stored, false), e->width, decl, index.text, decl);
+    cpu_value slow = takes_mask(e, decl) ? load_masked(e, decl, index) : load_cold(e, decl, index);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "loaded%u:", label);
     return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]",
@@ -316,6 +349,28 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
     }
 }
 
+/* Lanes that are active and inside. */
+static void store_masked(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
+    cpu_value mask = is_inside(e, decl, cpu_each(e, index));
+    cpu_value at = address_around(e, decl, index);
+    if (VYRE_MUTANT(cpu_mask_active, cpu_is_masked(e), false)) {
+        mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
+    }
+    cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)",
+             cpu_suffix(e, (vyre_type)v->type, true), cpu_type_of(e, v), v->text, at.text,
+             vyre_type_size(element_of(e, decl)), e->width, mask.text);
+}
+
+static void store_cold(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
+    use_cold(e, (vyre_type)v->type, true);
+    cpu_value mask = cpu_is_masked(e) ? cpu_active(e) : cpu_each(e, cpu_literal(VYRE_BOOL, 1));
+    cpu_value bits =
+        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
+    cpu_line(e, "  call void @store_%s_%u(ptr %%b%u, i32 %s, i32 %%n%u, %s %s, i%u %s)",
+             cpu_suffix(e, (vyre_type)v->type, false), e->width, decl, index.text, decl,
+             cpu_type_of(e, v), v->text, e->width, bits.text);
+}
+
 static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
     const uint32_t label = cpu_label(e);
     cpu_value inside = gang_is_inside(e, decl, index);
@@ -331,13 +386,11 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
     store_at(e, decl, cpu_address(e, decl, index).text, v);
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
-    use_cold(e, (vyre_type)v->type, true);
-    cpu_value mask = cpu_is_masked(e) ? cpu_active(e) : cpu_each(e, cpu_literal(VYRE_BOOL, 1));
-    cpu_value bits =
-        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
-    cpu_line(e, "  call void @store_%s_%u(ptr %%b%u, i32 %s, i32 %%n%u, %s %s, i%u %s)",
-             cpu_suffix(e, (vyre_type)v->type, false), e->width, decl, index.text, decl,
-             cpu_type_of(e, v), v->text, e->width, bits.text);
+    if (takes_mask(e, decl)) {
+        store_masked(e, decl, index, v);
+    } else {
+        store_cold(e, decl, index, v);
+    }
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "stored%u:", label);
 }

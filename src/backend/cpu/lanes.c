@@ -84,8 +84,7 @@ static void emit_in_gangs_of(cpu_emit *e, uint32_t width) {
 static uint32_t choose_width(const cpu_writer *w, const vyre_program_view *p) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
     const uint32_t lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
-    const bool atomics = p->stats.stmt_kinds >> VYRE_STMT_ATOMIC & 1;
-    uint32_t width = w->gang ? w->gang : atomics ? 1 : natural[w->isa];
+    uint32_t width = w->gang ? w->gang : natural[w->isa];
     if (p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) {
         return VYRE_SUBGROUP_SIZE_FIXED;
     }
