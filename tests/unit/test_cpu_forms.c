@@ -55,6 +55,24 @@ TEST(rows_of_any_length_are_clipped_by_their_guards) {
     }
 }
 
+TEST(a_guard_does_not_keep_lanes_from_what_stands_before_it) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 9, 64, 700};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; if (i < len(a)) {\n"
+              "    if (len(a) > 50) { b[i] = a[i]; } else { b[i] = 7; }\n"
+              "    if (i > 2) { b[i] = b[i] + 1; } } }",
+              n, n / 16 + 1, 1, 1);
+        check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; let v = 1;\n"
+              "  if (a[i] > 500) { v = 2; b[i] = 9; }\n"
+              "  if (i > 2 && i < len(a) - 1) { b[i] = b[i] + v; } }",
+              n, n / 16 + 1, 1, 1);
+    }
+}
+
 TEST(accesses_beyond_the_ends_are_found_by_probing) {
     need_llvm();
     static const uint32_t sizes[] = {1, 8, 31, 512, 1500};

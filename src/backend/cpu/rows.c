@@ -274,18 +274,23 @@ static bool is_last(const vyre_program_view *p, vyre_stmt stmt) {
     return last;
 }
 
-/* Statements [begin, end) are passed over; what they assign must not matter to what is probed. */
-static void pass_over(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
+/* Statements [begin, end) are passed over; what they assign must not matter to what is probed. Says
+ * whether they may have effects: a guard behind them must not keep lanes from them. */
+static bool pass_over(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
+    bool effects = false;
     for (vyre_stmt i = begin; i < end; i++) {
         const vyre_stmt_node *s = &e->p->stmts[i];
         if (s->op == VYRE_STMT_ASSIGN && e->holds[s->var] != CPU_EACH) {
             e->given_up = true;
         }
+        effects |= s->op != VYRE_STMT_LET && s->op != VYRE_STMT_ASSIGN && s->op != VYRE_STMT_IF &&
+                   s->op != VYRE_STMT_ELSE && s->op != VYRE_STMT_END;
     }
+    return VYRE_MUTANT(cpu_passed_effects, effects, false);
 }
 
 /* An IF: a guard, or something to be passed over. Gives the last statement that is dealt with. */
-static vyre_stmt probe_if(cpu_emit *e, vyre_stmt stmt, bool effects) {
+static vyre_stmt probe_if(cpu_emit *e, vyre_stmt stmt, bool *effects) {
     const vyre_program_view *p = e->p;
     const vyre_stmt_node *s = &p->stmts[stmt];
     const vyre_stmt end =
@@ -293,9 +298,9 @@ static vyre_stmt probe_if(cpu_emit *e, vyre_stmt stmt, bool effects) {
     const bool leaves = end == stmt + 2 && p->stmts[stmt + 1].op == VYRE_STMT_EXIT;
     const bool surrounds = end == s->match && is_last(p, end);
     cpu_emit_exprs(e, s->first_expr, s->end_expr);
-    if (effects || !(leaves || surrounds) || !clip_tree(e, s, leaves, false)) {
+    if (*effects || !(leaves || surrounds) || !clip_tree(e, s, leaves, false)) {
         e->guards[stmt] = false;
-        pass_over(e, stmt, end);
+        *effects |= pass_over(e, stmt, end);
         return end;
     }
     e->guards[stmt] = true;
@@ -319,10 +324,10 @@ static void probe_body(cpu_emit *e) {
             cpu_probe_access(e, s->decl, cpu_operand(e, s, 0));
             effects = true;
             break;
-        case VYRE_STMT_IF: i = probe_if(e, i, effects); break;
+        case VYRE_STMT_IF: i = probe_if(e, i, &effects); break;
         case VYRE_STMT_FOR:
         case VYRE_STMT_WHILE:
-            pass_over(e, i, s->match);
+            (void)pass_over(e, i, s->match);
             i = s->match;
             effects = true; /* perhaps */
             break;
