@@ -2,11 +2,10 @@
  * hand.
  *
  * main.c       options and the order of things
- * workloads.c  the workloads: program, sizes, inputs, what bounds them;  held_out.c the second set
- * instance.c   inputs from fixed seeds, results compared
- * contestant.c one process for each way to compute; its turns, and what it lost to others
- * ours.c       in such a process: vyre;  theirs.c  a peer from a shared object
- * measure.c    turns in rounds, medians and quartiles
+ * workloads.c  the workloads: program, sizes, inputs, what bounds them;  wider.c, held_out.c the
+ * other sets instance.c   inputs from fixed seeds, results compared contestant.c one process for
+ * each way to compute; its turns, and what it lost to others ours.c       in such a process: vyre;
+ * theirs.c  a peer from a shared object measure.c    turns in rounds, medians and quartiles
  * report.c     the table and JSON;  picture.c  the same as SVG
  *
  * Contestants never share a process: runtimes that spin when idle, two OpenMP libraries and two
@@ -44,6 +43,9 @@ typedef struct bench_output {
     double tolerance;
 } bench_output;
 
+#define BENCH_EXACT(type)                                                                          \
+    { type, 0.0 }
+
 /* A u32 param that is set to one of the sizes. */
 typedef struct bench_param {
     const char *name;
@@ -65,7 +67,7 @@ struct bench_workload {
     bool keeps_barriers; /* run without the optimiser; size[0] barriers must have been passed */
 };
 
-extern const bench_workload named_workloads[],
+extern const bench_workload named_workloads[], wider_workloads[],
     held_out_workloads[]; /* ended by one without a name */
 
 /* instance.c: these say on standard error what went wrong. */
@@ -74,9 +76,15 @@ void instance_finish(bench_instance *instance);
 bool add_input(bench_instance *instance, vyre_type type, uint64_t count, uint64_t seed);
 bool add_bytes(bench_instance *instance, void *data, size_t bytes); /* takes the memory over */
 void add_output(bench_instance *instance, size_t bytes);
+/* One input and one output of so many elements. */
+bool add_both(bench_instance *instance, vyre_type type, uint64_t count);
 bool add_rmat(bench_instance *instance, uint64_t scale, uint64_t edge_factor);
 bool add_grid(bench_instance *instance, uint64_t width, uint64_t height);
 uint64_t instance_random(uint64_t *state);
+double instance_size(const bench_instance *instance, int which);
+/* Bytes of all inputs and outputs, and the limit of what moves them once. */
+double instance_bytes(const bench_instance *instance);
+double limit_once(const bench_instance *instance, const peer_limits *limits);
 /* Whether `got` is what `want` is; else why not. */
 bool instance_same(const bench_instance *got, const bench_instance *want, char message[MESSAGE]);
 

@@ -71,6 +71,11 @@ bool add_grid(bench_instance *i, uint64_t width, uint64_t height) {
     return add_csr(i, &csr);
 }
 
+bool add_both(bench_instance *i, vyre_type type, uint64_t count) {
+    add_output(i, count * vyre_type_size(type));
+    return add_input(i, type, count, 11);
+}
+
 bool instance_make(const bench_workload *of, bench_scale scale, bench_instance *out) {
     *out = (bench_instance){.of = of};
     memcpy(out->data.size, of->size[scale], sizeof out->data.size);
@@ -81,6 +86,25 @@ void instance_finish(bench_instance *i) {
     for (uint32_t k = 0; k < i->in_count; k++) {
         free((void *)(uintptr_t)i->data.in[k]);
     }
+}
+
+double instance_size(const bench_instance *i, int which) {
+    return (double)i->data.size[which];
+}
+
+double instance_bytes(const bench_instance *i) {
+    double sum = 0.0;
+    for (uint32_t k = 0; k < i->in_count; k++) {
+        sum += (double)i->data.in_bytes[k];
+    }
+    for (uint32_t k = 0; k < i->out_count; k++) {
+        sum += (double)i->data.out_bytes[k];
+    }
+    return sum;
+}
+
+double limit_once(const bench_instance *i, const peer_limits *l) {
+    return instance_bytes(i) / l->dram;
 }
 
 /* Comparison */

@@ -21,7 +21,7 @@ static const char usage[] =
     "usage: bench_programs [--backend NAME] [--scale full|small|tiny] [--rounds N] [--verify]\n"
     "                      [--one-thread] [--peers gcc,clang,spin,pocl,graphblas]\n"
     "                      [--json FILE] [--picture FILE] [--folder DIR] [--list] "
-    "[WORKLOAD...|held-out|all]\n";
+    "[WORKLOAD...|wider|held-out|all]\n";
 
 static int complain(const char *what, const char *which) {
     fprintf(stderr, "bench: %s %s\n%s", what, which, usage);
@@ -30,13 +30,23 @@ static int complain(const char *what, const char *which) {
 
 /* Workloads */
 
-static bool is_wanted(const bench_options *o, const bench_workload *w, bool held_out) {
-    bool wanted = o->name_count == 0 && !held_out;
+typedef struct workload_set {
+    const char *name; /* NULL: what is measured when nothing is asked for */
+    const bench_workload *workloads;
+} workload_set;
+
+static const workload_set sets[] = {
+    {NULL, named_workloads}, {"wider", wider_workloads}, {"held-out", held_out_workloads}};
+
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+static bool is_wanted(const bench_options *o, const bench_workload *w, const workload_set *set) {
+    bool wanted = o->name_count == 0 && !set->name;
     for (uint32_t i = 0; i < o->name_count; i++) {
         const char *name = o->names[i];
         size_t length = strlen(name);
         /* jacobi means jacobi-2048 and jacobi-256. */
-        wanted |= strcmp(name, "all") == 0 || (held_out && strcmp(name, "held-out") == 0) ||
+        wanted |= strcmp(name, "all") == 0 || (set->name && strcmp(name, set->name) == 0) ||
                   (strncmp(w->name, name, length) == 0 &&
                    (w->name[length] == 0 || w->name[length] == '-'));
     }
@@ -44,11 +54,10 @@ static bool is_wanted(const bench_options *o, const bench_workload *w, bool held
 }
 
 static uint32_t choose(const bench_options *o, const bench_workload **out) {
-    const bench_workload *const sets[] = {named_workloads, held_out_workloads};
     uint32_t count = 0;
-    for (uint32_t s = 0; s < 2; s++) {
-        for (const bench_workload *w = sets[s]; w->name; w++) {
-            if (is_wanted(o, w, s == 1)) {
+    for (uint32_t s = 0; s < SETS; s++) {
+        for (const bench_workload *w = sets[s].workloads; w->name; w++) {
+            if (is_wanted(o, w, &sets[s])) {
                 out[count++] = w;
             }
         }
@@ -57,11 +66,11 @@ static uint32_t choose(const bench_options *o, const bench_workload **out) {
 }
 
 static int list(void) {
-    for (const bench_workload *w = named_workloads; w->name; w++) {
-        printf("%s\n", w->name);
-    }
-    for (const bench_workload *w = held_out_workloads; w->name; w++) {
-        printf("%s (held-out)\n", w->name);
+    for (uint32_t s = 0; s < SETS; s++) {
+        for (const bench_workload *w = sets[s].workloads; w->name; w++) {
+            const char *set = sets[s].name;
+            printf("%s%s%s%s\n", w->name, set ? " (" : "", set ? set : "", set ? ")" : "");
+        }
     }
     return 0;
 }

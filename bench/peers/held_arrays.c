@@ -1,236 +1,284 @@
-/* Arrays and graphs of the second set. */
-#include "held_out.h"
+/* Lines, tables and graphs of the held-out set. */
+#include "sets.h"
 
-static size_t from_of(size_t n) {
-    return peer_cut(n, PEER_THREAD(), PEER_THREADS());
-}
-
-static size_t to_of(size_t n) {
-    return peer_cut(n, PEER_THREAD() + 1, PEER_THREADS());
-}
-
-/* Two reads, one write: the largest of each thread's part, then each part from there. */
-static void run_prefix_max(void *state) {
-    held_job *s = state;
-    enum { APART = PEER_LINE / sizeof(int32_t), MOST = 256 };
-    static int32_t tops[MOST * APART];
-    const int32_t *x = s->in[0];
-    int32_t *y = s->out[0];
-#pragma omp parallel num_threads(PEER_MOST() < MOST ? PEER_MOST() : MOST)
-    {
-        size_t from = from_of(s->size[0]), to = to_of(s->size[0]);
-        size_t me = (size_t)PEER_THREAD();
-        int32_t top = INT32_MIN;
-#pragma omp simd reduction(max : top)
-        for (size_t i = from; i < to; i++) {
-            top = x[i] > top ? x[i] : top;
-        }
-        tops[me * APART] = top;
-#pragma omp barrier
-        top = INT32_MIN;
-        for (size_t t = 0; t < me; t++) {
-            top = tops[t * APART] > top ? tops[t * APART] : top;
-        }
-        for (size_t i = from; i < to; i++) {
-            top = x[i] > top ? x[i] : top;
-            y[i] = top;
-        }
+/* Rows are uneven: parts of them are handed out. */
+static void run_lowest(void *state) {
+    set_job *s = state;
+    const uint32_t *row = s->in[0], *col = s->in[1];
+    size_t n = s->in_bytes[0] / sizeof *row - 1;
+    uint32_t *label = s->out[0], *next = s->scratch;
+    bool changed = true;
+    for (size_t v = 0; v < n; v++) {
+        label[v] = (uint32_t)v;
     }
-}
-
-/* Rows in stretches that fit the first-level cache, entries outside: columns are read in order. */
-static void multiply_ell(const held_job *s, const float *restrict x, float *restrict y) {
-    enum { STRETCH = 1024 };
-    size_t rows = s->size[0], per = s->size[1];
-    const uint32_t *restrict col = s->in[0];
-    const float *restrict val = s->in[1];
+    while (changed) {
+        changed = false;
+#pragma omp parallel
+        {
+            bool mine = false;
+#pragma omp for schedule(dynamic, 512)
+            for (size_t v = 0; v < n; v++) {
+                uint32_t best = label[v];
+                for (uint32_t e = row[v]; e < row[v + 1]; e++) {
+                    best = label[col[e]] < best ? label[col[e]] : best;
+                }
+                next[v] = best;
+                mine |= best != label[v];
+            }
+            if (mine) {
+#pragma omp atomic write
+                changed = true;
+            }
+#pragma omp barrier
 #pragma omp for schedule(static)
-    for (size_t first = 0; first < rows; first += STRETCH) {
-        size_t last = first + STRETCH < rows ? first + STRETCH : rows;
-        for (size_t i = first; i < last; i++) {
-            y[i] = 0.0f;
-        }
-        for (size_t k = 0; k < per; k++) {
-            for (size_t i = first; i < last; i++) {
-                y[i] += val[k * rows + i] * x[col[k * rows + i]];
+            for (size_t v = 0; v < n; v++) {
+                label[v] = next[v];
             }
         }
     }
 }
 
-static void run_spmv_ell(void *state) {
-    held_job *s = state;
-#pragma omp parallel
-    {
-#pragma omp for schedule(static)
-        for (size_t i = 0; i < s->size[0]; i++) {
-            ((float *)s->out[0])[i] = ((const float *)s->in[2])[i];
-        }
-        for (uint64_t k = 0; k < s->size[2] / 2; k++) {
-            multiply_ell(s, s->out[0], s->scratch);
-            multiply_ell(s, s->scratch, s->out[0]);
-        }
-    }
-}
+typedef struct complexes {
+    float *re, *im;
+} complexes;
 
-static void reset_bitonic(void *state) {
-    held_job *s = state;
-    memcpy(s->out[0], s->in[0], s->in_bytes[0]);
-}
-
-/* Steps whose partners lie within a part of the cache need no barrier between them: a thread does
- * all of them for its part. Others are cut evenly. */
-static void exchange(uint32_t *restrict low, uint32_t *restrict high, size_t count, bool up) {
+/* A stretch of butterflies with consecutive roots. */
+static void butterflies(const float *restrict x, const float *restrict y, float *restrict u,
+                        float *restrict v, const float *restrict root, size_t apart, size_t half,
+                        size_t done, size_t count) {
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        uint32_t a = low[i], b = high[i], least = a < b ? a : b, most = a < b ? b : a;
-        low[i] = up ? least : most;
-        high[i] = up ? most : least;
+        float c = root[i * apart], d = root[i * apart + 1];
+        float a = x[i + half] * c - y[i + half] * d, b = x[i + half] * d + y[i + half] * c;
+        u[i] = x[i] + a;
+        v[i] = y[i] + b;
+        u[i + done] = x[i] - a;
+        v[i + done] = y[i] - b;
     }
 }
 
-static void run_bitonic(void *state) {
-    held_job *s = state;
-    enum { PART = 16384 };
-    uint32_t *x = s->out[0];
-    size_t n = s->size[0], part = n < PART ? n : PART;
+static void fft_stage(complexes from, complexes to, const float *root, size_t half, size_t done) {
+    size_t apart = 2 * (half / done), end = peer_cut(half, PEER_THREAD() + 1, PEER_THREADS());
+    for (size_t i = peer_cut(half, PEER_THREAD(), PEER_THREADS()); i < end;) {
+        size_t k = i % done, left = end - i, count = done - k < left ? done - k : left;
+        size_t at = (i - k) * 2 + k;
+        butterflies(from.re + i, from.im + i, to.re + at, to.im + at, root + k * apart, apart, half,
+                    done, count);
+        i += count;
+    }
+}
+
+static void run_fft(void *state) {
+    set_job *s = state;
+    size_t n = s->in_bytes[0] / sizeof(float);
+    const float *re = s->in[0], *im = s->in[1], *root = s->in[2];
+    float *room = s->scratch;
 #pragma omp parallel
-    for (size_t size = 2; size <= n; size *= 2) {
-        size_t apart = size / 2;
-        for (; apart >= part; apart /= 2) {
-            size_t step = apart < 4096 ? apart : 4096;
+    {
+        complexes from = {s->out[0], s->out[1]}, to = {room, room + n};
 #pragma omp for schedule(static)
-            for (size_t at = 0; at < n / 2; at += step) {
-                size_t low = at / apart * apart * 2 + at % apart;
-                exchange(x + low, x + low + apart, step, (low & size) == 0);
-            }
+        for (size_t i = 0; i < n; i++) {
+            from.re[i] = re[i];
+            from.im[i] = im[i];
         }
-        size_t rest = apart;
-#pragma omp for schedule(static)
-        for (size_t first = 0; first < n; first += part) {
-            for (apart = rest; apart > 0; apart /= 2) {
-                for (size_t low = first; low < first + part; low += 2 * apart) {
-                    exchange(x + low, x + low + apart, apart, (low & size) == 0);
-                }
-            }
+        for (size_t done = 1; done < n; done *= 2) {
+            fft_stage(from, to, root, n / 2, done);
+#pragma omp barrier
+            complexes other = from;
+            from = to;
+            to = other;
         }
     }
 }
 
-static void run_search(void *state) {
-    held_job *s = state;
-    const uint8_t *text = s->in[0], *pattern = s->in[1];
-    size_t n = s->in_bytes[0], m = s->in_bytes[1];
-    uint32_t count = 0, first = UINT32_MAX, *found = s->out[0];
-#pragma omp parallel for schedule(static) reduction(+ : count) reduction(min : first)
-    for (size_t i = 0; i < n - m + 1; i++) {
-        size_t k = 0;
-        while (k < m && ((text[i + k] ^ pattern[k]) & 3) == 0) {
-            k++;
-        }
-        if (k == m) {
-            count++;
-            first = i < first ? (uint32_t)i : first;
-        }
-    }
-    found[0] = count;
-    found[1] = first;
-}
-
-static inline uint32_t hash(uint32_t v) {
-    uint32_t h = v * 0x9e3779b1u;
-    h = (h ^ h >> 15) * 0x85ebca77u;
-    h = (h ^ h >> 13) * 0xc2b2ae3du;
-    return h ^ h >> 16;
-}
-
-static void run_walks(void *state) {
-    held_job *s = state;
-    const uint32_t *row = s->in[0], *col = s->in[1];
-    uint32_t *ended = s->out[0], n = (uint32_t)(s->in_bytes[0] / sizeof *row - 1);
-    memset(ended, 0, n * sizeof *ended);
+static void run_softmax(void *state) {
+    set_job *s = state;
+    size_t rows = s->size[0], columns = s->size[1];
 #pragma omp parallel for schedule(static)
-    for (uint64_t walker = 0; walker < s->size[2]; walker++) {
-        uint32_t at = hash((uint32_t)walker) % n, hashed = (uint32_t)walker;
-        for (uint32_t k = 0; k < s->size[3]; k++) {
-            uint32_t degree = row[at + 1] - row[at];
-            hashed = hash(hashed + k);
-            at = degree ? col[row[at] + hashed % degree] : at;
+    for (size_t r = 0; r < rows; r++) {
+        const float *restrict x = (const float *)s->in[0] + r * columns;
+        float *restrict y = (float *)s->out[0] + r * columns;
+        float top = -3.0e38f, sum = 0.0f;
+#pragma omp simd reduction(max : top)
+        for (size_t c = 0; c < columns; c++) {
+            top = x[c] > top ? x[c] : top;
         }
-        __atomic_fetch_add(&ended[at], 1, __ATOMIC_RELAXED);
-    }
-}
-
-static void run_segments(void *state) {
-    held_job *s = state;
-    const uint32_t *begin = s->in[0];
-    const float *x = s->in[1];
-    float *sum = s->out[0];
-#pragma omp parallel for schedule(dynamic, 256)
-    for (size_t i = 0; i < s->size[0]; i++) {
-        float all = 0.0f;
-        for (uint32_t k = begin[i]; k < begin[i + 1]; k++) {
-            all += x[k];
-        }
-        sum[i] = all;
-    }
-}
-
-enum { LANES = 32 };
-
-static void run_warps(void *state) {
-    held_job *s = state;
-    const float *x = s->in[0];
-    float total = 0.0f;
-#pragma omp parallel reduction(+ : total)
-    {
-        float lane[LANES] = {0};
-        size_t i = from_of(s->size[0]), to = to_of(s->size[0]);
-        for (; i + LANES <= to; i += LANES) {
 #pragma omp simd
-            for (size_t k = 0; k < LANES; k++) {
-                lane[k] += x[i + k];
+        for (size_t c = 0; c < columns; c++) {
+            y[c] = peer_exp(x[c] - top);
+        }
+#pragma omp simd reduction(+ : sum)
+        for (size_t c = 0; c < columns; c++) {
+            sum += y[c];
+        }
+        float scale = 1.0f / sum;
+#pragma omp simd
+        for (size_t c = 0; c < columns; c++) {
+            y[c] *= scale;
+        }
+    }
+}
+
+static void run_darts(void *state) {
+    set_job *s = state;
+    enum { LANES = 32 };
+    size_t lanes = s->size[0];
+    const uint32_t *seed = s->in[0];
+    uint32_t hits = 0;
+#pragma omp parallel for schedule(static) reduction(+ : hits)
+    for (size_t first = 0; first < lanes; first += LANES) {
+        uint32_t at[LANES] = {0}, in[LANES] = {0};
+        size_t count = lanes - first < LANES ? lanes - first : LANES;
+        for (size_t i = 0; i < count; i++) {
+            at[i] = seed[first + i] | 1;
+        }
+        for (uint64_t k = 0; k < s->size[1]; k++) {
+#pragma omp simd
+            for (size_t i = 0; i < LANES; i++) {
+                at[i] ^= at[i] << 13;
+                at[i] ^= at[i] >> 17;
+                at[i] ^= at[i] << 5;
+                uint32_t x = at[i] & 0x7fff, y = at[i] >> 16 & 0x7fff;
+                in[i] += x * x + y * y < 0x40000000;
             }
         }
-        for (; i < to; i++) {
-            lane[0] += x[i];
-        }
-        for (size_t k = 0; k < LANES; k++) {
-            total += lane[k];
+        for (size_t i = 0; i < count; i++) {
+            hits += in[i];
         }
     }
-    *(float *)s->out[0] = total;
+    *(uint32_t *)s->out[0] = hits;
 }
 
-static void run_dot_f64(void *state) {
-    held_job *s = state;
-    const double *a = s->in[0], *b = s->in[1];
-    double total = 0.0;
-#pragma omp parallel reduction(+ : total)
+/* Rows are sums by vectors; of the columns each thread has a stretch, row after row. */
+static void run_atax(void *state) {
+    set_job *s = state;
+    size_t rows = s->size[0], columns = s->size[1];
+    const float *a = s->in[0], *restrict x = s->in[1];
+    float *y = s->out[0], *ax = s->scratch;
+#pragma omp parallel
     {
-        double lane[LANES] = {0};
-        size_t i = from_of(s->size[0]), to = to_of(s->size[0]);
-        for (; i + LANES <= to; i += LANES) {
+#pragma omp for schedule(static)
+        for (size_t r = 0; r < rows; r++) {
+            const float *restrict row = a + r * columns;
+            float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+            for (size_t c = 0; c < columns; c++) {
+                sum += row[c] * x[c];
+            }
+            ax[r] = sum;
+        }
+        size_t from = peer_cut(columns, PEER_THREAD(), PEER_THREADS());
+        size_t to = peer_cut(columns, PEER_THREAD() + 1, PEER_THREADS());
+        float *restrict mine = y;
+        memset(mine + from, 0, (to - from) * sizeof *mine);
+        for (size_t r = 0; r < rows; r++) {
+            const float *restrict row = a + r * columns;
 #pragma omp simd
-            for (size_t k = 0; k < LANES; k++) {
-                lane[k] += a[i + k] * b[i + k];
+            for (size_t c = from; c < to; c++) {
+                mine[c] += row[c] * ax[r];
             }
         }
-        for (; i < to; i++) {
-            lane[0] += a[i] * b[i];
-        }
-        for (size_t k = 0; k < LANES; k++) {
-            total += lane[k];
-        }
     }
-    *(double *)s->out[0] = total;
 }
 
-const peer peer_prefix_max = {"prefix_max", held_prepare, NULL, run_prefix_max, held_collect};
-const peer peer_spmv_ell = {"spmv_ell", held_prepare, NULL, run_spmv_ell, held_collect};
-const peer peer_bitonic = {"bitonic", held_prepare, reset_bitonic, run_bitonic, held_collect};
-const peer peer_search = {"search", held_prepare, NULL, run_search, held_collect};
-const peer peer_walks = {"walks", held_prepare, NULL, run_walks, held_collect};
-const peer peer_segments = {"segments", held_prepare, NULL, run_segments, held_collect};
-const peer peer_warps = {"warps", held_prepare, NULL, run_warps, held_collect};
-const peer peer_dot_f64 = {"dot_f64", held_prepare, NULL, run_dot_f64, held_collect};
+static void run_equalize(void *state) {
+    set_job *s = state;
+    size_t n = s->in_bytes[0];
+    const uint8_t *image = s->in[0];
+    uint8_t *even = s->out[0], level[256];
+    uint32_t count[256] = {0};
+#pragma omp parallel
+    {
+        uint32_t mine[4][256] = {{0}};
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < n / 4; i++) {
+            mine[0][image[4 * i]]++;
+            mine[1][image[4 * i + 1]]++;
+            mine[2][image[4 * i + 2]]++;
+            mine[3][image[4 * i + 3]]++;
+        }
+#pragma omp critical
+        for (size_t k = 0; k < 256; k++) {
+            count[k] += mine[0][k] + mine[1][k] + mine[2][k] + mine[3][k];
+        }
+#pragma omp barrier
+#pragma omp single
+        {
+            uint64_t sum = 0;
+            for (size_t i = n / 4 * 4; i < n; i++) {
+                count[image[i]]++;
+            }
+            for (size_t k = 0; k < 256; k++) {
+                sum += count[k];
+                level[k] = (uint8_t)(sum * 255 / n);
+            }
+        }
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < n; i++) {
+            even[i] = level[image[i]];
+        }
+    }
+}
+
+/* Stretches of systems that stay in the first-level cache from the way there to the way back. */
+static void tridiagonal_stretch(const float *restrict right, float *restrict ratio,
+                                float *restrict x, size_t systems, size_t size, size_t count) {
+    enum { STRETCH = 64 };
+    float c[STRETCH] = {0}, d[STRETCH] = {0}, last[STRETCH] = {0};
+    for (size_t k = 0; k < size; k++) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) {
+            c[i] = 1.0f / (4.0f - c[i]);
+            d[i] = (right[k * systems + i] + d[i]) * c[i];
+            ratio[k * systems + i] = c[i];
+            x[k * systems + i] = d[i];
+        }
+    }
+    for (size_t k = size; k-- > 0;) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) {
+            last[i] = ratio[k * systems + i] * last[i] + x[k * systems + i];
+            x[k * systems + i] = last[i];
+        }
+    }
+}
+
+static void run_tridiagonal(void *state) {
+    set_job *s = state;
+    enum { STRETCH = 64 };
+    size_t systems = s->size[0];
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < systems; first += STRETCH) {
+        size_t count = systems - first < STRETCH ? systems - first : STRETCH;
+        tridiagonal_stretch((const float *)s->in[0] + first, (float *)s->scratch + first,
+                            (float *)s->out[0] + first, systems, s->size[1], count);
+    }
+}
+
+/* Without branches: the step is always taken, or not, by a conditional move. */
+static void run_lookup(void *state) {
+    set_job *s = state;
+    const uint32_t *table = s->in[0], *key = s->in[1];
+    size_t entries = s->in_bytes[0] / sizeof *table, keys = s->in_bytes[1] / sizeof *key;
+    uint32_t *place = s->out[0];
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < keys; i++) {
+        const uint32_t *base = table, wanted = key[i];
+        size_t left = entries;
+        while (left > 1) {
+            size_t half = left / 2;
+            base = base[half - 1] < wanted ? base + half : base;
+            left -= half;
+        }
+        place[i] = (uint32_t)(base - table) + (left == 1 && *base < wanted);
+    }
+}
+
+const peer peer_lowest = {"lowest", set_prepare, NULL, run_lowest, set_collect};
+const peer peer_fft = {"fft", set_prepare, NULL, run_fft, set_collect};
+const peer peer_softmax = {"softmax", set_prepare, NULL, run_softmax, set_collect};
+const peer peer_darts = {"darts", set_prepare, NULL, run_darts, set_collect};
+const peer peer_atax = {"atax", set_prepare, NULL, run_atax, set_collect};
+const peer peer_equalize = {"equalize", set_prepare, NULL, run_equalize, set_collect};
+const peer peer_tridiagonal = {"tridiagonal", set_prepare, NULL, run_tridiagonal, set_collect};
+const peer peer_lookup = {"lookup", set_prepare, NULL, run_lookup, set_collect};

@@ -1,4 +1,4 @@
-/* The workloads that are tuned for; held-out/ has its own. */
+/* The named workloads; sets.h has the others. */
 #ifndef VYRE_BENCH_PEERS_WORKLOADS_H
 #define VYRE_BENCH_PEERS_WORKLOADS_H
 

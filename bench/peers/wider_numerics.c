@@ -3,13 +3,7 @@
  */
 #include <math.h>
 
-#include "held_out.h"
-
-static inline float bits_to_float(int32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+#include "sets.h"
 
 static inline int32_t float_to_bits(float value) {
     int32_t bits;
@@ -17,25 +11,10 @@ static inline int32_t float_to_bits(float value) {
     return bits;
 }
 
-/* For arguments from -87 to 88. */
-static inline float fast_exp(float x) {
-    x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
-    float scaled = x * 1.44269504f;
-    int32_t power = (int32_t)(scaled + (scaled < 0.0f ? -0.5f : 0.5f));
-    float r = x - (float)power * 0.693359375f + (float)power * 2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    return (p * r * r + r + 1.0f) * bits_to_float((power + 127) << 23);
-}
-
 /* For normal positive arguments. */
 static inline float fast_log(float x) {
     int32_t bits = float_to_bits(x), power = ((bits - 0x3f3504f3) >> 23);
-    float m = bits_to_float(bits - power * (1 << 23)) - 1.0f, z = m * m;
+    float m = peer_float_of(bits - power * (1 << 23)) - 1.0f, z = m * m;
     float p = 7.0376836292e-2f;
     p = p * m - 1.1514610310e-1f;
     p = p * m + 1.1676998740e-1f;
@@ -53,12 +32,12 @@ static inline float normal(float d) {
     float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
     float inner = 0.31938153f +
                   k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)));
-    float tail = 0.39894228f * fast_exp(-0.5f * d * d) * k * inner;
+    float tail = 0.39894228f * peer_exp(-0.5f * d * d) * k * inner;
     return d > 0.0f ? 1.0f - tail : tail;
 }
 
 static void run_black_scholes(void *state) {
-    held_job *s = state;
+    set_job *s = state;
     const float *restrict price = s->in[0], *restrict strike = s->in[1], *restrict years = s->in[2];
     float *restrict call = s->out[0], *restrict put = s->out[1];
     const float rate = 0.02f, sigma = 0.3f;
@@ -68,7 +47,7 @@ static void run_black_scholes(void *state) {
               t = 0.25f + 9.75f * years[i];
         float root = sqrtf(t);
         float d1 = (fast_log(p / k) + (rate + 0.5f * sigma * sigma) * t) / (sigma * root);
-        float n1 = normal(d1), n2 = normal(d1 - sigma * root), discount = k * fast_exp(-rate * t);
+        float n1 = normal(d1), n2 = normal(d1 - sigma * root), discount = k * peer_exp(-rate * t);
         call[i] = p * n1 - discount * n2;
         put[i] = discount * (1.0f - n2) - p * (1.0f - n1);
     }
@@ -77,7 +56,7 @@ static void run_black_scholes(void *state) {
 /* Stretches of points against all centres; the nearest is chosen by vectors. Distances are fused by
  * name, as in the program, so that equal ones are equal. */
 static void run_kmeans(void *state) {
-    held_job *s = state;
+    set_job *s = state;
     enum { STRETCH = 64, CENTRES = 32, AXES = 8 };
     size_t points = s->size[0];
     const float *x = s->in[0], *centre = s->in[1];
@@ -119,7 +98,7 @@ static void run_kmeans(void *state) {
 }
 
 static void run_matvec(void *state) {
-    held_job *s = state;
+    set_job *s = state;
     size_t rows = s->size[0], columns = s->size[1];
     const float *a = s->in[0], *x = s->in[1];
     float *y = s->out[0];
@@ -135,7 +114,7 @@ static void run_matvec(void *state) {
     }
 }
 
-const peer peer_black_scholes = {"black_scholes", held_prepare, NULL, run_black_scholes,
-                                 held_collect};
-const peer peer_kmeans = {"kmeans", held_prepare, NULL, run_kmeans, held_collect};
-const peer peer_matvec = {"matvec", held_prepare, NULL, run_matvec, held_collect};
+const peer peer_black_scholes = {"black_scholes", set_prepare, NULL, run_black_scholes,
+                                 set_collect};
+const peer peer_kmeans = {"kmeans", set_prepare, NULL, run_kmeans, set_collect};
+const peer peer_matvec = {"matvec", set_prepare, NULL, run_matvec, set_collect};

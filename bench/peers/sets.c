@@ -1,8 +1,9 @@
-/* What the second set shares. */
-#include "held_out.h"
+/* What the sets beside the named one share. */
+#include "sets.h"
 
-void *held_prepare(const peer_instance *p) {
-    held_job *s = calloc(1, sizeof *s);
+void *set_prepare(const peer_instance *p) {
+    set_job *s = calloc(1, sizeof *s);
+    size_t all = p->in_bytes[0];
     if (s) {
         memcpy(s->size, p->size, sizeof s->size);
         memcpy(s->in_bytes, p->in_bytes, sizeof s->in_bytes);
@@ -11,14 +12,15 @@ void *held_prepare(const peer_instance *p) {
         }
         for (int k = 0; k < PEER_OUTPUTS && p->out[k]; k++) {
             s->out[k] = peer_room(p->out_bytes[k]);
+            all += p->out_bytes[k];
         }
-        s->scratch = peer_room(p->out_bytes[0]);
+        s->scratch = peer_room(all);
     }
     return s;
 }
 
-void held_collect(void *state, const peer_instance *p) {
-    held_job *s = state;
+void set_collect(void *state, const peer_instance *p) {
+    set_job *s = state;
     for (int k = 0; k < PEER_OUTPUTS && p->out[k]; k++) {
         memcpy(p->out[k], s->out[k], p->out_bytes[k]);
     }
