@@ -15,7 +15,7 @@ TARGET  ?= parse
 SECONDS ?= 600
 W       ?=
 JSON    ?=
-RUN     ?= examples/bfs.vy --in row,col=rmat:14:16:1
+RUN     ?= examples/bfs.vy --in row,col=rmat:14:16:1 --time
 
 define HELP
 vyre: data-parallel programs with grid-wide barriers, the same result on any device

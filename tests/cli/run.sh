@@ -254,9 +254,9 @@ import json, subprocess, sys
 def run(*more):
     p = subprocess.run([sys.argv[1], "run", sys.argv[2], "--json", *more], capture_output=True)
     return p.returncode, json.loads(p.stdout)
-top = "schema status backend split grid passes converged outputs stats time_ns races diagnostics".split()
+top = "schema status backend split grid passes converged outputs stats time_ns code_from races diagnostics".split()
 stats = "launches host_waits bytes_in bytes_out carried_bytes segments sync_points skipped_launches".split()
-times = "compile alloc upload run download total device enqueue wait".split()
+times = "compile alloc upload run download total device enqueue wait per_barrier".split()
 for code, said in (run("--in", "y=iota:8", "--out", "y=y.npy", "--repeat", "3"), run("--in", "y=missing.npy"),
                    run("--in", "y=iota:8", "--backend", "cuda")):
     assert list(said) == top, list(said)
@@ -280,6 +280,22 @@ PYTHON
 expect_exit 0 "$VYRE" run "$saxpy" --in y=iota:8 --stats --time
 expect_err "bytes_out        32"
 expect_err "total "
+expect_err "barriers         0"
+! grep -q per_barrier err || fail "time per barrier where there is none"
+
+# Barriers that were passed, what is not known, and where compiled code came from.
+expect_exit 0 "$VYRE" run "$VYRE_SOURCE/examples/bfs.vy" --in row,col=grid:8:4 --time --backend ref
+expect_err "device           unknown"
+grep -qE '^vyre: compile +[0-9.]+ ms$' err || fail "ref tells where its code comes from"
+if "$VYRE" devices | grep -q '^cpu .*LLVM'; then
+    export XDG_CACHE_HOME=$XDG_CACHE_HOME/fresh # nothing is there yet
+    for from in '(cold)' '(warm, from disk)'; do
+        expect_exit 0 "$VYRE" run "$VYRE_SOURCE/examples/bfs.vy" --in row,col=grid:8:4 --time --stats --backend cpu
+        expect_err "$from"
+        [[ $(sed -n 's/^vyre: sync_points *//p' err) == $(sed -n 's/^vyre: barriers *//p' err) ]] || fail "barriers"
+        grep -qE '^vyre: per_barrier +[0-9]+\.[0-9]{3} us of the run$' err || fail "no time per barrier"
+    done
+fi
 
 # Memory that is not there. Sanitizers reserve more than any limit.
 if [[ $(nm "$VYRE" 2>/dev/null | grep -cE '__(asan|tsan)_init') -eq 0 ]]; then

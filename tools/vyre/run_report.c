@@ -50,15 +50,66 @@ void run_take_medians(vyre_dispatch_times *times, vyre_dispatch_times *all, uint
     free(values);
 }
 
+/* Where compiled code came from; NULL: the device does not tell. What was compiled counts, whatever
+ * else was found. */
+static const char *code_origin(const run *r) {
+    vyre_counters c = {0};
+    if (r->device) {
+        vyre_device_counters(r->device, &c);
+    }
+    return c.code_compiled      ? "compiler"
+           : c.code_from_disk   ? "disk"
+           : c.code_from_memory ? "memory"
+                                : NULL;
+}
+
+/* Nanoseconds of the run for each grid barrier that was passed; 0: there was none. */
+static uint64_t per_barrier(const run *r) {
+    const uint64_t barriers = r->report.stats.sync_points;
+    return barriers ? r->report.times.run / barriers : 0;
+}
+
+/* " (cold)": it was compiled; " (warm, from disk)"; "": the device does not tell. */
+static void write_origin(const run *r, char out[32]) {
+    const char *origin = code_origin(r);
+    const bool is_warm = origin && strcmp(origin, "compiler") != 0;
+    (void)snprintf(out, 32, "%s%s%s",
+                   !origin   ? ""
+                   : is_warm ? " (warm, from "
+                             : " (cold)",
+                   is_warm ? origin : "", is_warm ? ")" : "");
+}
+
+static void tell_times(const run *r) {
+    const uint64_t barriers = r->report.stats.sync_points;
+    char origin[32];
+    write_origin(r, origin);
+    for (uint32_t i = 0; i < CLI_COUNT(time_fields); i++) {
+        const field *f = &time_fields[i];
+        const uint64_t ns = read_of(&r->report.times, f);
+        if (ns == 0 && f->offset >= offsetof(vyre_dispatch_times, device)) {
+            cli_say(r->cli, "%-16s unknown", f->name);
+        } else {
+            cli_say(r->cli, "%-16s %" PRIu64 ".%06" PRIu64 " ms%s", f->name, ns / 1000000,
+                    ns % 1000000, f->offset ? "" : origin);
+        }
+    }
+    cli_say(r->cli, "%-16s %" PRIu64, "barriers", barriers);
+    if (barriers) {
+        cli_say(r->cli, "%-16s %" PRIu64 ".%03" PRIu64 " us of the run", "per_barrier",
+                per_barrier(r) / 1000, per_barrier(r) % 1000);
+    }
+}
+_Static_assert(offsetof(vyre_dispatch_times, compile) == 0,
+               "the first one tells where code is from");
+
 void run_tell_numbers(const run *r) {
     for (uint32_t i = 0; r->o->stats && i < CLI_COUNT(stats_fields); i++) {
         cli_say(r->cli, "%-16s %" PRIu64, stats_fields[i].name,
                 read_of(&r->report.stats, &stats_fields[i]));
     }
-    for (uint32_t i = 0; r->o->time && i < CLI_COUNT(time_fields); i++) {
-        uint64_t ns = read_of(&r->report.times, &time_fields[i]);
-        cli_say(r->cli, "%-16s %" PRIu64 ".%06" PRIu64 " ms", time_fields[i].name, ns / 1000000,
-                ns % 1000000);
+    if (r->o->time) {
+        tell_times(r);
     }
 }
 
@@ -116,15 +167,32 @@ static vyre_status last_error(const cli_context *cli) {
     return VYRE_OK;
 }
 
-static void put_fields(vyre_json_writer *json, const char *key, const void *base,
-                       const field *fields, uint32_t count) {
-    vyre_json_key(json, key);
-    vyre_json_begin_object(json);
+static void put_fields(vyre_json_writer *json, const void *base, const field *fields,
+                       uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         vyre_json_key(json, fields[i].name);
         vyre_json_put_u64(json, read_of(base, &fields[i]));
     }
+}
+
+static void put_numbers(vyre_json_writer *json, const run *r) {
+    const char *origin = code_origin(r);
+    vyre_json_key(json, "stats");
+    vyre_json_begin_object(json);
+    put_fields(json, &r->report.stats, stats_fields, CLI_COUNT(stats_fields));
     vyre_json_end_object(json);
+    vyre_json_key(json, "time_ns");
+    vyre_json_begin_object(json);
+    put_fields(json, &r->report.times, time_fields, CLI_COUNT(time_fields));
+    vyre_json_key(json, "per_barrier");
+    vyre_json_put_u64(json, per_barrier(r));
+    vyre_json_end_object(json);
+    vyre_json_key(json, "code_from");
+    if (origin) {
+        vyre_json_put_string(json, origin);
+    } else {
+        vyre_json_put_null(json);
+    }
 }
 
 static void put_outputs(vyre_json_writer *json, const run *r) {
@@ -216,8 +284,7 @@ void run_write_json(const run *r, vyre_text *text) {
     vyre_json_key(json, "converged");
     vyre_json_put_bool(json, r->report.converged);
     put_outputs(json, r);
-    put_fields(json, "stats", &r->report.stats, stats_fields, CLI_COUNT(stats_fields));
-    put_fields(json, "time_ns", &r->report.times, time_fields, CLI_COUNT(time_fields));
+    put_numbers(json, r);
     put_races(json, r);
     cli_write_diagnostics(r->cli, json);
     vyre_json_end_object(json);

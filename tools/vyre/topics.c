@@ -48,7 +48,9 @@ const cli_topic cli_topics[] = {
      "               made equal\n"
      "  stats        {launches, host_waits, bytes_in, bytes_out, carried_bytes, segments,\n"
      "               sync_points, skipped_launches}\n"
-     "  time_ns      {compile, alloc, upload, run, download, total, device, enqueue, wait}\n"
+     "  time_ns      {compile, alloc, upload, run, download, total, device, enqueue, wait,\n"
+     "               per_barrier}; 0 in the last four: not known, or no grid barrier was passed\n"
+     "  code_from    where compiled code came from: \"compiler\", \"disk\", \"memory\", or null\n"
      "  races        [{buffer, element, harmless, first, second}]\n"
      "  diagnostics  [{code, severity, file, line, col, end_col, message, fix}]\n"},
 };
