@@ -16,7 +16,7 @@ static const differ_backend backends[] = {
     {.name = "ref", OF_REF},
     {.name = "cpu",
      .slow = true,
-     .choices = {{"threads", {"1", "2", "3", "8"}},
+     .choices = {{"threads", {"1", "2", "3", "4", "5", "6", "7", "8"}},
                  {"features", {"", "sse2", "avx2", "avx512"}},
                  {"gang", {"", "1", "4", "8"}},
                  {"effort", {"0", "1"}}}},

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "diff/totals.h"
 #include "harness/test.h"
 
 TEST(a_device_is_named_with_what_was_drawn) {
@@ -45,4 +46,21 @@ TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
     }
     uint64_t state = 1;
     CHECK_EQ(differ_draw_options(cpu, usable, VYRE_LEVEL_SEGMENT, &state).split, VYRE_SPLIT_AUTO);
+}
+
+TEST(a_value_that_is_drawn_too_rarely_is_told) {
+    static differ_totals t;
+    const differ_backend *cpu = differ_backend_of("cpu");
+    FILE *nowhere = fopen("/dev/null", "w");
+    REQUIRE(nowhere != NULL);
+    t.programs = DIFFER_ENOUGH;
+    t.values[0][0] = t.values[0][7] = DIFFER_ENOUGH / 2;
+    t.splits[0] = DIFFER_ENOUGH;
+    CHECK(differ_totals_draws_suffice(&t, cpu, nowhere));
+    t.values[0][7] = DIFFER_ENOUGH / 11;
+    CHECK(!differ_totals_draws_suffice(&t, cpu, nowhere));
+    t.values[0][7] = DIFFER_ENOUGH / 2;
+    t.splits[1] = DIFFER_ENOUGH / 11;
+    CHECK(!differ_totals_draws_suffice(&t, cpu, nowhere));
+    (void)fclose(nowhere);
 }

@@ -180,3 +180,22 @@ bool differ_totals_suffice(const differ_totals *t, FILE *to) {
     }
     return suffices(to, "", "changed outputs", t->changed, with_outputs(t), 90) && enough;
 }
+
+bool differ_totals_draws_suffice(const differ_totals *t, const differ_backend *b, FILE *to) {
+    bool enough = true;
+    if (t->programs < DIFFER_ENOUGH) {
+        return true;
+    }
+    for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
+        for (uint32_t v = 0; v < DIFFER_VALUES && b->choices[i].values[v]; v++) {
+            enough &=
+                t->values[i][v] == 0 || suffices(to, b->choices[i].name, b->choices[i].values[v],
+                                                 t->values[i][v], t->programs, 10);
+        }
+    }
+    for (uint32_t i = 0; i < DIFFER_SPLITS; i++) {
+        enough &= t->splits[i] == 0 ||
+                  suffices(to, "split ", differ_split_name(i), t->splits[i], t->programs, 10);
+    }
+    return enough;
+}
