@@ -91,6 +91,67 @@ TEST(accesses_beyond_the_ends_are_found_by_probing) {
     }
 }
 
+/* Programs whose rows are cut into pieces: at the ends, where a condition changes, at multiples. */
+static const char *const cut_programs[] = {
+    /* A torus. */
+    "program p workgroup(16, 2) { in a : u32[]; out b : u32[len(a)]; param w : u32 = 37;\n"
+    "  let x = global_id.x; let y = global_id.y; let is_in = x < w && y < len(a) / w;\n"
+    "  let left = select(x == 0, w - 1, x - 1); let right = select(x + 1 < w, x + 1, 0);\n"
+    "  if (is_in) { b[y * w + x] = a[y * w + left] + 3 * a[y * w + right]; } }",
+    /* Clamped ends, signed and unsigned. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+    "  let x = global_id.x; let l = max(x, 1) - 1; let r = min(x + 1, len(a) - 1);\n"
+    "  let q = u32(max(i32(x) - 2, 0));\n"
+    "  if (x < len(a)) { b[x] = a[l] + 5 * a[r] + 7 * a[q]; } }",
+    /* Guarded parts one after the other, each with other ends; conditions of two sides. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; out c : u32[len(a)];\n"
+    "  out d : u32[len(a)]; out f : u32[1];\n"
+    "  let x = global_id.x; let n = len(a); let far = x < 3 || x > n / 2;\n"
+    "  if (x < n / 3) { b[x] = a[x] + 1; } else { c[x] = a[x]; }\n"
+    "  if (far) { b[x] = a[x + 1] * 2; } if (!far && x != n / 4) { d[x + 1] = a[x] + 9; }\n"
+    "  if (x == n / 5) { f[0] = a[x]; } }",
+    /* Quotients and rests by what is not known, by shifts and masks; nothing divides by 0. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; let w = a[0] % 90;\n"
+    "  let i = global_id.x; let row = i / w; let column = i % w;\n"
+    "  if (i < len(a)) { b[i] = a[row] * 3 + a[column] + 5 * a[i >> 6] + 7 * a[i & 127]; } }",
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; let w = 0;\n"
+    "  let i = global_id.x; if (i < len(a)) { b[i] = a[i / w] + a[i % w] + i / w + i % w; } }",
+    /* A step of a sorting network, both ways to write it. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; out c : u32[len(a)];\n"
+    "  let apart = 1 << (a[1] % 9);\n"
+    "  let i = global_id.x; let low = i / apart * apart * 2 + i % apart; let j = i ^ apart;\n"
+    "  b[low] = a[low] + a[low + apart]; if (j > i) { c[j] = a[i] + a[j]; } }",
+    /* In place, so that no lane may run twice; some lanes store. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+    "  let i = global_id.x; if (i < len(a)) { b[i] = b[i] + a[i];\n"
+    "    if (a[i] % 2 == 0) { b[i] = b[i] + 7; } else { if (a[i] > 500) { b[i] = 1; } } } }",
+    /* Values that wrap in the range; a guard behind an effect. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; out c : u32[len(a)];\n"
+    "  let i = global_id.x; c[i] = i; let k = i - 20; if (k < 30) { b[k] = a[i]; }\n"
+    "  if (i >= 40) { exit; } b[i + 30] = a[i + 1]; }",
+    /* A limit that the segment may have written is none that probing knows. */
+    "program p workgroup(1) { in a : u32[]; out b : u32[len(a)]; out c : u32[1];\n"
+    "  let n = c[0]; let i = global_id.x; if (i < n + 30) { b[i] = a[i]; }\n"
+    "  if (i > 4000000) { c[0] = 5; } }",
+    /* A limit of pieces that lies where they are not linear. */
+    "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+    "  let i = global_id.x; let j = min(i, 50); if (j < 60) { b[i] = a[j] + j; } }"};
+
+TEST(rows_are_cut_where_their_lanes_part) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 2, 37, 64, 130, 513, 1500};
+    for (size_t k = 0; k < sizeof cut_programs / sizeof *cut_programs; k++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+            const bool plane = k == 0, single = k == 8;
+            check(cut_programs[k], sizes[i],
+                  plane    ? 3
+                  : single ? sizes[i]
+                           : sizes[i] / 32 + 2,
+                  plane ? sizes[i] / 74 + 1 : 1, 1);
+        }
+    }
+}
+
 TEST(rows_of_planes_and_spaces) {
     need_llvm();
     const char *plane = "program p workgroup(8, 3, 2) { in a : u32[]; out b : u32[len(a)];\n"

@@ -28,7 +28,15 @@ typedef struct cpu_value {
     bool known;    /* a literal: */
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
+    uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
 } cpu_value;
+
+/* Lanes of the range where a bool is true. */
+typedef struct cpu_span {
+    char from[28], to[28]; /* probing: distances from the first lane, i64 */
+    bool outside;          /* probing: true where not in [from, to) */
+    cpu_value first;       /* running: what the first lane has, ONE */
+} cpu_span;
 
 /* What a declaration of the program stands for. */
 typedef enum cpu_meaning {
@@ -70,6 +78,16 @@ typedef struct cpu_scope {
     cpu_value to, step; /* FOR */
 } cpu_scope;
 
+/* What probing found of an expression or statement, so that code for the piece relies on it. */
+typedef enum cpu_mark {
+    CPU_MARK_SPAN = 1,    /* a bool with a span */
+    CPU_MARK_CUT = 2,     /* pieces end where it changes: a condition is ONE, a value linear */
+    CPU_MARK_CUT_X = 4,   /* the first operand of && or || is ONE */
+    CPU_MARK_CUT_Y = 8,   /* the second one */
+    CPU_MARK_INSIDE = 16, /* an access at consecutive indices is inside */
+    CPU_MARK_GUARD = 32   /* IF: all lanes of the piece pass */
+} cpu_mark;
+
 /* How the lanes of a segment run; each form is a file. */
 typedef enum cpu_form {
     CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
@@ -102,10 +120,17 @@ typedef struct cpu_emit {
     uint32_t scope_count;
     uint8_t form;     /* cpu_form */
     bool masked_tail; /* the last gang has lanes that do not exist */
-    bool probing;     /* rows.c: code that only finds out */
-    bool trusts;      /* rows.c: guards hold, and consecutive accesses around are in bounds */
+    bool probing;     /* probe.c: code that only finds out */
+    bool trusts;      /* the range is a piece that probing has found: `marks` hold */
     bool given_up;    /* probing: it can't be found out */
-    bool *guards;     /* rows.c, per statement: IF that probe answers for; NULL: none */
+    vyre_stmt stmt;   /* at work */
+    vyre_expr expr;   /* at work */
+    /* Per expression, then per statement: what probing answers for (cpu_mark); NULL: nothing. */
+    uint8_t *marks, *found; /* used by code that runs; found by probing */
+    cpu_span *spans;        /* per expression, of the present round */
+    bool *is_single;        /* per variable: a LET binds it, and nothing else */
+    cpu_value *bound;       /* per variable: the value of one that is_single */
+    bool *opaque;           /* per variable: probing does not know its value */
     /* Found by emitting; see above. */
     bool changed;
     bool may_end;     /* lanes may end apart from others of their gang */
@@ -200,8 +225,22 @@ void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds);
 cpu_value cpu_get(cpu_emit *e, vyre_var var);
 void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt);
 /* rows.c */
-void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index);
 cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x); /* u64 */
+/* piece.c */
+bool cpu_is_marked(const cpu_emit *e, uint32_t site, cpu_mark mark);
+uint32_t cpu_stmt_site(const cpu_emit *e, vyre_stmt stmt);
+void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index, uint32_t site);
+/* A comparison, `&&`, `||`, `!`: with its span, if it has one. */
+cpu_value cpu_with_span(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value v);
+/* The operands of `&&` or `||`, of which one may be made ONE. */
+void cpu_join_spans(cpu_emit *e, vyre_expr_op op, cpu_value *x, cpu_value *y);
+/* A condition as ONE, if the range is cut where it changes. */
+cpu_value cpu_cut_condition(cpu_emit *e, cpu_value condition, uint32_t site);
+/* A range that passes a guard; false: it does not clip. */
+bool cpu_clip(cpu_emit *e, cpu_value condition, bool negated);
+/* Values that are uniform or linear in the pieces of a range that is cut; false: not this one. */
+bool cpu_apply_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value *out);
+bool cpu_select_cut(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y, cpu_value *out);
 /* emit_subgroup.c */
 void cpu_emit_subgroup(cpu_emit *e, const vyre_stmt_node *s);
 

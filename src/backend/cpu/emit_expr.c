@@ -222,7 +222,15 @@ static cpu_value logic(cpu_emit *e, const char *op, cpu_value x, cpu_value y) {
 }
 
 static cpu_value select_value(cpu_emit *e, cpu_value c, cpu_value x, cpu_value y) {
-    cpu_value all[] = {cpu_truth(e, c), x, y};
+    cpu_value all[] = {cpu_truth(e, c), x, y}, cut;
+    if (cpu_select_cut(e, c, x, y, &cut)) {
+        return cut;
+    }
+    if (all[0].hold == CPU_ONE && x.hold == y.hold && x.stride == y.stride) {
+        cut = cpu_select(e, all[0], x, y);
+        cut.stride = x.stride;
+        return cut;
+    }
     (void)cpu_together(e, all, 3);
     return cpu_select(e, all[0], all[1], all[2]);
 }
@@ -419,6 +427,7 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
             arg[k] = e->values[n->u.arg[k] - first];
         }
         cpu_value v;
+        e->expr = i;
         switch ((int)op) {
         case VYRE_EXPR_LITERAL: v = cpu_literal((vyre_type)n->type, n->u.bits); break;
         case VYRE_EXPR_VAR: v = cpu_get(e, n->ref); break;
@@ -431,12 +440,21 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
         case VYRE_EXPR_NOT: {
             cpu_value truth = cpu_truth(e, arg[0]);
             v = cpu_binary(e, "xor", VYRE_BOOL, truth, like(e, &truth, 1));
+            v = cpu_with_span(e, op, truth, truth, v);
             break;
         }
-        case VYRE_EXPR_AND: v = logic(e, "and", arg[0], arg[1]); break;
-        case VYRE_EXPR_OR: v = logic(e, "or", arg[0], arg[1]); break;
+        case VYRE_EXPR_AND:
+        case VYRE_EXPR_OR:
+            cpu_join_spans(e, op, &arg[0], &arg[1]);
+            v = logic(e, op == VYRE_EXPR_AND ? "and" : "or", arg[0], arg[1]);
+            v = cpu_with_span(e, op, arg[0], arg[1], v);
+            break;
         case VYRE_EXPR_SELECT: v = select_value(e, arg[0], arg[1], arg[2]); break;
-        default: v = cpu_apply(e, op, arg[0], arg[1], arg[2]); break;
+        default:
+            if (!cpu_apply_cut(e, op, arg[0], arg[1], &v)) {
+                v = cpu_with_span(e, op, arg[0], arg[1], cpu_apply(e, op, arg[0], arg[1], arg[2]));
+            }
+            break;
         }
         e->values[i - first] = v;
     }

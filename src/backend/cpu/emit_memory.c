@@ -289,18 +289,6 @@ static bool is_written(const cpu_emit *e, vyre_decl decl) {
     return written;
 }
 
-/* Whether probing has answered for accesses here: no list around is passed over by it. */
-static bool is_trusted(const cpu_emit *e) {
-    bool trusted = e->trusts;
-    for (uint32_t i = 0; trusted && i < e->scope_count; i++) {
-        const vyre_stmt opener = e->scopes[i].opener;
-        const uint8_t op = e->p->stmts[opener].op;
-        trusted &= op == VYRE_STMT_BLOCK || op == VYRE_STMT_REGION ||
-                   (op == VYRE_STMT_IF && e->guards[opener]);
-    }
-    return trusted;
-}
-
 /* The address of the gang's first element, where probing says that no index of the range wraps:
  * that of the range's first lane, which all gangs share, and the distance from it. */
 static cpu_value trusted_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
@@ -314,7 +302,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     cpu_value v;
     if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || is_written(e, decl))) {
-        cpu_probe_access(e, decl, index);
+        cpu_probe_access(e, decl, index, e->expr);
         return cpu_unknown(vyre_type_widened(type));
     }
     if (index.hold == CPU_ONE) {
@@ -324,8 +312,9 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_value address = safe_address(e, decl, index, place, "%zero");
         v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
-        v = is_trusted(e) ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
-                          : load_consecutive(e, decl, index);
+        v = cpu_is_marked(e, e->expr, CPU_MARK_INSIDE)
+                ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
+                : load_consecutive(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
@@ -371,19 +360,42 @@ static void store_cold(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
              cpu_type_of(e, v), v->text, e->width, bits.text);
 }
 
+/* Some lanes store to consecutive elements, all of which are inside. Mostly all do; of a masked
+ * store vectors of 32 and 64 bits are capable, with AVX-512 also narrower ones. */
+static void store_some(cpu_emit *e, vyre_decl decl, cpu_value index, const char *address,
+                       const cpu_value *v) {
+    const uint32_t label = cpu_label(e), size = vyre_type_size(element_of(e, decl));
+    cpu_value active = cpu_active(e), idle = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
+    idle = cpu_binary(e, "xor", VYRE_BOOL, active, idle);
+    cpu_line(e, "  br i1 %s, label %%some%u, label %%all%u", cpu_any(e, idle).text, label, label);
+    cpu_line(e, "all%u:", label);
+    store_at(e, decl, address, v);
+    cpu_line(e, "  br label %%put%u", label);
+    cpu_line(e, "some%u:", label);
+    if (e->isa == CPU_AVX512 || (e->isa == CPU_AVX2 && size >= 4)) {
+        char scopes[64];
+        alias(e, decl, scopes, sizeof scopes);
+        cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)%s",
+                 cpu_suffix(e, (vyre_type)v->type, true), cpu_type_of(e, v), v->text, address, size,
+                 e->width, active.text, scopes);
+    } else {
+        store_cold(e, decl, index, v);
+    }
+    cpu_line(e, "  br label %%put%u", label);
+    cpu_line(e, "put%u:", label);
+}
+
 static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
     const uint32_t label = cpu_label(e);
     cpu_value inside = gang_is_inside(e, decl, index);
-    if (cpu_is_masked(e)) {
-        cpu_value idle = cpu_active(e);
-        idle = cpu_binary(e, "xor", VYRE_BOOL, idle, cpu_each(e, cpu_literal(VYRE_BOOL, 1)));
-        cpu_value some = cpu_any(e, idle);
-        some = cpu_binary(e, "xor", VYRE_BOOL, some, cpu_literal(VYRE_BOOL, 1));
-        inside = cpu_binary(e, "and", VYRE_BOOL, inside, some);
-    }
     cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
     cpu_line(e, "fast%u:", label);
-    store_at(e, decl, cpu_address(e, decl, index).text, v);
+    cpu_value address = cpu_address(e, decl, index);
+    if (cpu_is_masked(e)) {
+        store_some(e, decl, index, address.text, v);
+    } else {
+        store_at(e, decl, address.text, v);
+    }
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
     if (takes_mask(e, decl)) {
@@ -404,10 +416,12 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     }
     v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
-        if (is_trusted(e) && !cpu_is_masked(e)) {
-            store_at(e, decl, trusted_address(e, decl, index).text, &v);
-        } else {
+        if (!cpu_is_marked(e, cpu_stmt_site(e, e->stmt), CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
+        } else if (cpu_is_masked(e)) {
+            store_some(e, decl, index, trusted_address(e, decl, index).text, &v);
+        } else {
+            store_at(e, decl, trusted_address(e, decl, index).text, &v);
         }
         return;
     }

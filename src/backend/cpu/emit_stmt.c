@@ -41,9 +41,20 @@ static void need_place(cpu_emit *e, vyre_var var) {
     }
 }
 
+/* Variables that only a LET binds need no place: its value stands wherever they do. */
+static bool is_bound(const cpu_emit *e, vyre_var var) {
+    return e->is_single[var] && e->form != CPU_FORM_CONTROL;
+}
+
 cpu_value cpu_get(cpu_emit *e, vyre_var var) {
     const vyre_type type = (vyre_type)e->p->vars[var].type;
     const cpu_hold hold = (cpu_hold)e->holds[var];
+    if (is_bound(e, var)) {
+        return e->bound[var];
+    }
+    if (e->probing && (e->opaque[var] || hold == CPU_EACH)) {
+        return cpu_unknown(type);
+    }
     need_place(e, var);
     cpu_value v =
         cpu_new(e, type, hold, "load %s, ptr %%x%u", cpu_type(e, type, hold == CPU_EACH), var);
@@ -51,15 +62,32 @@ cpu_value cpu_get(cpu_emit *e, vyre_var var) {
     return v;
 }
 
+/* Probing: whether the variable's value is not known here as code that runs has it. */
+static bool is_hidden(cpu_emit *e, vyre_var var, const cpu_value *value) {
+    const bool same = value->hold == e->holds[var] && value->hold != CPU_EACH &&
+                      (value->hold == CPU_ONE || value->stride == e->strides[var]);
+    if (!e->opaque[var] && (!same || e->depths[var] < e->depth)) {
+        e->opaque[var] = true;
+        e->changed = true;
+    }
+    return e->opaque[var];
+}
+
 void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
+    if (is_bound(e, var)) {
+        e->bound[var] = value;
+        return;
+    }
     if (binds) {
         e->depths[var] = (uint16_t)e->depth;
     }
-    if (e->probing && value.hold > e->holds[var]) {
-        e->given_up = true;
-        return;
+    if (e->probing) {
+        if (is_hidden(e, var, &value)) {
+            return;
+        }
+    } else {
+        raise(e, var, &value);
     }
-    raise(e, var, &value);
     need_place(e, var);
     const bool each = e->holds[var] == CPU_EACH;
     if (each) {
@@ -514,17 +542,20 @@ static void emit_end_of_loop(cpu_emit *e) {
 
 /* `if (c) { exit; }` as a guard: no lane that is left takes it. */
 static bool leaves_by_guard(const cpu_emit *e, vyre_stmt stmt) {
-    return e->trusts && stmt > e->p->entry && e->p->stmts[stmt - 1].op == VYRE_STMT_IF &&
-           e->guards[stmt - 1] && e->p->stmts[stmt + 1].op == VYRE_STMT_END;
+    return stmt > e->p->entry && e->p->stmts[stmt - 1].op == VYRE_STMT_IF &&
+           cpu_is_marked(e, cpu_stmt_site(e, stmt - 1), CPU_MARK_GUARD) &&
+           e->p->stmts[stmt + 1].op == VYRE_STMT_END;
 }
 
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
+    const uint32_t site = cpu_stmt_site(e, stmt);
+    e->stmt = stmt;
     if (s->op == VYRE_STMT_WHILE) {
         emit_while(e, stmt);
         return;
     }
-    if (s->op == VYRE_STMT_IF && e->trusts && e->guards[stmt]) {
+    if (s->op == VYRE_STMT_IF && cpu_is_marked(e, site, CPU_MARK_GUARD)) {
         (void)open_scope(e, stmt); /* the condition holds */
         return;
     }
@@ -535,7 +566,9 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     case VYRE_STMT_STORE: cpu_store(e, s->decl, cpu_operand(e, s, 0), cpu_operand(e, s, 1)); break;
     case VYRE_STMT_ATOMIC: cpu_emit_atomic(e, s); break;
     case VYRE_STMT_SUBGROUP: cpu_emit_subgroup(e, s); break;
-    case VYRE_STMT_IF: emit_if(e, stmt, cpu_truth(e, cpu_operand(e, s, 0))); break;
+    case VYRE_STMT_IF:
+        emit_if(e, stmt, cpu_cut_condition(e, cpu_truth(e, cpu_operand(e, s, 0)), site));
+        break;
     case VYRE_STMT_ELSE: emit_else(e); break;
     case VYRE_STMT_FOR: emit_for(e, stmt); break;
     case VYRE_STMT_BLOCK:

@@ -68,11 +68,15 @@ bool cpu_part_has_varying_loop(const cpu_emit *e);
 /* lanes.c: function gN_segmentK. */
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag);
-/* rows.c: [%from, %to) of lanes along x, in whole gangs; forgetting what was found out about
- * variables; code that finds out what part of a range passes guards (false: it can't). */
-void cpu_emit_range(cpu_emit *e);
+/* Forgets what was found out about variables. */
 void cpu_part_forget(cpu_emit *e);
-bool cpu_try_probe(cpu_emit *e);
+/* rows.c: [%from, %to) of lanes along x, in whole gangs; ids of one that begins at x. */
+void cpu_emit_range(cpu_emit *e);
+void cpu_range_ids(cpu_emit *e, const char *x);
+/* probe.c: settles which pieces of a range vectors may rely on; the emitter holds `probe` then, and
+ * trusts. False: nothing can be found out. Whether guards clip. */
+bool cpu_find_pieces(cpu_emit *e);
+bool cpu_has_guard(const cpu_emit *e);
 /* rows.c: whether the group can be dissolved; its functions, with runN. */
 bool cpu_rows_apply(const cpu_group *group);
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);

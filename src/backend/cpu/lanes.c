@@ -105,14 +105,6 @@ static void emit_best(const cpu_writer *w, cpu_emit *e) {
 
 /* A step of a tree in workgroup memory: a guard lets only some lanes pass. */
 
-static bool has_guard(const cpu_emit *e) {
-    bool any = false;
-    for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
-        any |= e->guards[i];
-    }
-    return any;
-}
-
 static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *what,
                      const char *more) {
     char name[64], all[160];
@@ -130,14 +122,17 @@ static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32
         "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
     vyre_text_printf(t, "define internal i1 @g%u_segment%u(%s) #0 {\n", number, segment, arguments);
     vyre_text_printf(t,
-                     "  %%part = alloca [2 x i32]\n"
-                     "  %%yes = call i1 @g%u_segment%u_probe(%s, i32 0, i32 %u, ptr %%part)\n"
+                     "  %%part = alloca [3 x i32]\n"
+                     "  %%said = call i1 @g%u_segment%u_probe(%s, i32 0, i32 %u, ptr %%part)\n"
+                     "  %%third = getelementptr i8, ptr %%part, i64 8\n"
+                     "  %%end = load i32, ptr %%third\n  %%whole = icmp eq i32 %%end, %u\n"
+                     "  %%yes = and i1 %%said, %%whole\n"
                      "  br i1 %%yes, label %%fast, label %%all\n"
                      "fast:\n  %%a = load i32, ptr %%part\n"
                      "  %%second = getelementptr i8, ptr %%part, i64 4\n"
                      "  %%b = load i32, ptr %%second\n  %%n = sub i32 %%b, %%a\n"
                      "  %%r = and i32 %%n, %u\n  %%m = sub i32 %%b, %%r\n",
-                     number, segment, given, lanes, width - 1);
+                     number, segment, given, lanes, lanes, width - 1);
     vyre_text_printf(t,
                      "  %%s1 = call i1 @g%u_segment%u_wide(%s, i32 %%a, i32 %%m)\n"
                      "  br i1 %%s1, label %%stop, label %%rest\n"
@@ -153,15 +148,7 @@ static bool write_clipped(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t 
     const uint32_t lanes = e->p->workgroup[0];
     e->width = width;
     e->masked_tail = false;
-    cpu_part_forget(e);
-    cpu_part_settle(e, cpu_emit_range);
-    if (cpu_part_has_varying_loop(e) || !cpu_try_probe(e) || !has_guard(e)) {
-        return false;
-    }
-    e->trusts = true;
-    cpu_part_forget(e);
-    cpu_part_settle(e, cpu_emit_range);
-    if (!cpu_try_probe(e)) {
+    if (!cpu_find_pieces(e) || cpu_part_has_varying_loop(e) || !cpu_has_guard(e)) {
         e->trusts = false;
         return false;
     }
@@ -187,21 +174,15 @@ vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t numb
     if (status != VYRE_OK) {
         return status;
     }
-    const uint32_t width = choose_width(w, e.p), count = e.p->stmt_count;
+    const uint32_t width = choose_width(w, e.p);
     const uint32_t lanes = e.p->workgroup[0] * e.p->workgroup[1] * e.p->workgroup[2];
     const bool along_x = e.p->workgroup[0] == lanes && lanes % width == 0 &&
                          !(e.p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1);
-    e.guards = vyre_alloc_zeroed(w->a, count, sizeof *e.guards);
-    if (!e.guards) {
-        cpu_part_end(w, &e);
-        return vyre_fail_memory(diag, "a segment");
-    }
     if (!(along_x && width > 1) || !write_clipped(w, &e, number, width)) {
         emit_best(w, &e);
         (void)snprintf(name, sizeof name, "g%u_segment%u", number, segment);
         cpu_part_write(w, &e, name, arguments);
     }
-    vyre_free(w->a, e.guards, count, sizeof *e.guards);
     cpu_part_end(w, &e);
     return VYRE_OK;
 }

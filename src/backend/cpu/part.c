@@ -25,6 +25,27 @@ static uint32_t most_exprs(const vyre_program_view *p) {
     return most;
 }
 
+/* Variables that one LET binds, and nothing else. */
+static void find_single(cpu_emit *e) {
+    const vyre_program_view *p = e->p;
+    for (vyre_stmt i = 0; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        if (s->op == VYRE_STMT_LET) {
+            e->is_single[s->var] = !e->started[s->var];
+            e->started[s->var] = true;
+        }
+    }
+    for (vyre_stmt i = 0; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        if ((s->op == VYRE_STMT_ASSIGN || s->op == VYRE_STMT_FOR || s->op == VYRE_STMT_ATOMIC ||
+             s->op == VYRE_STMT_SUBGROUP) &&
+            s->var != VYRE_NONE) {
+            e->is_single[s->var] = false;
+        }
+    }
+    memset(e->started, 0, p->var_count);
+}
+
 vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *e,
                            vyre_diag *diag) {
     const vyre_allocator *a = w->a;
@@ -51,12 +72,21 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->depths = vyre_alloc_zeroed(a, p->var_count, sizeof *e->depths);
     e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
     e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
+    const size_t sites = (size_t)p->expr_count + p->stmt_count;
+    e->marks = vyre_alloc_zeroed(a, sites, sizeof *e->marks);
+    e->found = vyre_alloc_zeroed(a, sites, sizeof *e->found);
+    e->spans = vyre_alloc_zeroed(a, p->expr_count, sizeof *e->spans);
+    e->is_single = vyre_alloc_zeroed(a, p->var_count, sizeof *e->is_single);
+    e->bound = vyre_alloc_zeroed(a, p->var_count, sizeof *e->bound);
+    e->opaque = vyre_alloc_zeroed(a, p->var_count, sizeof *e->opaque);
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
-        !e->depths || !e->has_place || !e->has_base) {
+        !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
+        !e->is_single || !e->bound || !e->opaque) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
+    find_single(e);
     return VYRE_OK;
 }
 
@@ -72,6 +102,13 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->depths, p->var_count, sizeof *e->depths);
     vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
     vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
+    const size_t sites = (size_t)p->expr_count + p->stmt_count;
+    vyre_free(a, e->marks, sites, sizeof *e->marks);
+    vyre_free(a, e->found, sites, sizeof *e->found);
+    vyre_free(a, e->spans, p->expr_count, sizeof *e->spans);
+    vyre_free(a, e->is_single, p->var_count, sizeof *e->is_single);
+    vyre_free(a, e->bound, p->var_count, sizeof *e->bound);
+    vyre_free(a, e->opaque, p->var_count, sizeof *e->opaque);
     vyre_text_finish(&e->head);
     vyre_text_finish(&e->body);
 }
@@ -87,6 +124,14 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         e->scope_count = e->depth = 0;
         body(e);
     } while (e->changed);
+}
+
+void cpu_part_forget(cpu_emit *e) {
+    memset(e->holds, 0, e->p->var_count);
+    memset(e->strides, 0, e->p->var_count * sizeof *e->strides);
+    memset(e->started, 0, e->p->var_count);
+    memset(e->parts, 0, e->p->stmt_count);
+    e->may_end = e->given_up = false;
 }
 
 /* Which accesses belong to which declaration. */
