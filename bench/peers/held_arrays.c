@@ -91,6 +91,30 @@ static void run_fft(void *state) {
     }
 }
 
+/* By columns of a vector: a maximum of floats is no reduction that every compiler makes vectors of.
+ */
+static float largest(const float *restrict x, size_t count) {
+    enum { LANES = 32 };
+    float tops[LANES], top = -3.0e38f;
+    size_t whole = count / LANES * LANES;
+    for (size_t i = 0; i < LANES; i++) {
+        tops[i] = top;
+    }
+    for (size_t c = 0; c < whole; c += LANES) {
+#pragma omp simd
+        for (size_t i = 0; i < LANES; i++) {
+            tops[i] = x[c + i] > tops[i] ? x[c + i] : tops[i];
+        }
+    }
+    for (size_t c = whole; c < count; c++) {
+        top = x[c] > top ? x[c] : top;
+    }
+    for (size_t i = 0; i < LANES; i++) {
+        top = tops[i] > top ? tops[i] : top;
+    }
+    return top;
+}
+
 static void run_softmax(void *state) {
     set_job *s = state;
     size_t rows = s->size[0], columns = s->size[1];
@@ -98,11 +122,7 @@ static void run_softmax(void *state) {
     for (size_t r = 0; r < rows; r++) {
         const float *restrict x = (const float *)s->in[0] + r * columns;
         float *restrict y = (float *)s->out[0] + r * columns;
-        float top = -3.0e38f, sum = 0.0f;
-#pragma omp simd reduction(max : top)
-        for (size_t c = 0; c < columns; c++) {
-            top = x[c] > top ? x[c] : top;
-        }
+        float top = largest(x, columns), sum = 0.0f;
 #pragma omp simd
         for (size_t c = 0; c < columns; c++) {
             y[c] = peer_exp(x[c] - top);
