@@ -56,9 +56,15 @@ typedef struct vyre_launch {
     uint32_t race_capacity;
     vyre_trace *trace; /* NULL: none. The runtime adds the launch itself; a device that runs much in
                           one may tell what its workers did */
+    /* For the results of launches that are queued. */
+    uint64_t pass; /* whose launch it is: a pass over a grid; no two of a device have the same */
+    uint32_t interval; /* how many grid barriers of the pass lie before it */
+    uint32_t segment;  /* from 1; 0: a whole program */
 } vyre_launch;
 
+/* Zeros when `launch` is called. */
 typedef struct vyre_launch_result {
+    bool is_queued; /* it is not done, and all else comes with `await` or `finish` */
     uint64_t steps;
     uint64_t race_count, harmless_race_count;
     uint32_t races_stored;
@@ -66,6 +72,25 @@ typedef struct vyre_launch_result {
     uint64_t trap_lane; /* of VYRE_TRAP: the lowest lane that trapped in the launch, which all
                            others have run to its end */
 } vyre_launch_result;
+
+/* What came of queued launches of one pass: begins with zeros, and vyre_launch_results_add adds
+ * them in the order in which they were enqueued. */
+typedef struct vyre_launch_results {
+    uint64_t launches;  /* that are done */
+    uint64_t device_ns; /* of those that were timed */
+    uint64_t untimed;
+    /* VYRE_OK, or how it ended: launches behind the first that failed, or behind the grid barrier
+     * that follows a trap, count for nothing. Of the lanes that trapped in that interval the lowest
+     * is told. */
+    vyre_status status;
+    uint32_t interval, segment; /* of the launch that did not end well */
+    uint64_t trap_lane;
+    vyre_diag diag;
+} vyre_launch_results;
+/* A launch that is done; diag is of one that did not end well. */
+VYRE_API void vyre_launch_results_add(vyre_launch_results *results, const vyre_launch *launch,
+                                      vyre_status status, const vyre_launch_result *result,
+                                      const vyre_diag *diag);
 
 /* A segment of a module, bound by declaration number of the segment. All is in place but what
  * changes from launch to launch: scalars, memory that changes places, the tick.
@@ -120,27 +145,34 @@ typedef struct vyre_device_table {
     vyre_status (*compile)(vyre_backend_device *device, const vyre_program *program,
                            vyre_backend_kernel **out_kernel, vyre_diag *diag);
     void (*destroy)(vyre_backend_device *device, vyre_backend_kernel *kernel);
-    /* Enqueues or runs; the memory of a launch is seen by the next one. */
+    /* Enqueues or runs; the memory of a launch is seen by the next one. One that was enqueued says
+     * so in out_result, and VYRE_OK. */
     vyre_status (*launch)(vyre_backend_device *device, vyre_backend_kernel *kernel,
                           const vyre_launch *launch, vyre_launch_result *out_result,
                           vyre_diag *diag);
-    /* Waits until all that was launched is done. (optional) NULL: launch runs to the end itself. */
-    vyre_status (*finish)(vyre_backend_device *device, vyre_diag *diag);
-    /* Enqueues the reading of at most 8 bytes behind what was launched so far, and does not wait.
-     * Each ticket is awaited once, on a lost device perhaps never. (optional) NULL: the runtime
-     * reads and waits. */
-    vyre_status (*fetch)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                         uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag);
-    /* Waits for these bytes, and for nothing behind them. data is NULL: nobody wants them any more,
-     * and there is nothing to wait for. (optional) NULL exactly if fetch is. */
+    /* Waits until all that was launched is done. Adds to *results what came of the queued launches
+     * of that pass that were not told of yet, and forgets them; failures of launches are no failure
+     * of waiting. It ends each pass, and `free` and `destroy` come behind it, unless it fails:
+     * then they wait for what uses what they free. (optional) NULL: launch runs to the end itself.
+     */
+    vyre_status (*finish)(vyre_backend_device *device, uint64_t pass, vyre_launch_results *results,
+                          vyre_diag *diag);
+    /* Enqueues the reading of at most 8 bytes behind what was launched so far, for a pass, and does
+     * not wait. Each ticket is awaited once, on a lost device perhaps never. (optional) NULL: the
+     * runtime reads and waits. */
+    vyre_status (*fetch)(vyre_backend_device *device, uint64_t pass, vyre_memory memory,
+                         uint64_t offset, uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag);
+    /* Waits for these bytes, and for nothing behind them. Adds to *results what came of the queued
+     * launches of the pass before them, as `finish` does. data and results are NULL: nobody wants
+     * them any more, and there is nothing to wait for. (optional) NULL exactly if fetch is. */
     vyre_status (*await)(vyre_backend_device *device, vyre_ticket ticket, void *data, uint64_t size,
-                         vyre_diag *diag);
+                         vyre_launch_results *results, vyre_diag *diag);
     /* Makes a whole module ready to run; `destroy` destroys it. The module is retained by the
      * runtime while the kernel lives. (optional) NULL, or another level than SCHEDULE: the runtime
      * compiles and launches segments. */
     vyre_status (*compile_module)(vyre_backend_device *device, const vyre_module *module,
                                   vyre_backend_kernel **out_kernel, vyre_diag *diag);
-    /* Runs one pass over the schedule; enqueues or runs as `launch` does. On failure diag->segment
+    /* Runs one pass over the schedule, to its end. On failure diag->segment
      * is the number of the segment that failed, from 1, if it is known. (optional) NULL exactly if
      * compile_module is. */
     vyre_status (*run_module)(vyre_backend_device *device, vyre_backend_kernel *kernel,

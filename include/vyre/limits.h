@@ -42,7 +42,10 @@ enum {
     VYRE_LIMIT_PARSE_STACK = 1024,
     /* Launches ahead of a decision: by then no queue runs dry, and a wrong guess costs as many
      * launches that do nothing. */
-    VYRE_LIMIT_AHEAD = 64
+    VYRE_LIMIT_AHEAD = 64,
+    /* Launches of a pass that are enqueued before the host waits for them: bounds the memory of
+     * queues, and how late an end of time or a failure is noticed. */
+    VYRE_LIMIT_QUEUED = 1024
 };
 
 #endif

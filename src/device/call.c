@@ -72,6 +72,18 @@ static vyre_status end(vyre_device *device, vyre_status status) {
     }
 VYRE_DEVICE_ENTRIES(CALL, VYRE_CALL_NOT)
 
+vyre_status vyre_call_collect(const vyre_call *call, uint64_t pass, uint64_t queued,
+                              vyre_launch_results *results, vyre_diag *diag) {
+    vyre_status status = vyre_call_finish(call, pass, results, diag);
+    if (status == VYRE_OK && results->launches != queued) {
+        return vyre_fail(diag, VYRE_INTERNAL, "please report this program and device",
+                         "%s told of %llu of %llu launches that it had queued",
+                         call->device->info.backend, (unsigned long long)results->launches,
+                         (unsigned long long)queued);
+    }
+    return status;
+}
+
 vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memory *out_memory,
                                  vyre_diag *diag) {
     if (size == 0) {

@@ -23,6 +23,10 @@ typedef struct vyre_call {
 VYRE_DEVICE_ENTRIES(VYRE_CALL_DECLARE, VYRE_CALL_NOT)
 #undef VYRE_CALL_DECLARE
 
+/* Waits for the end of all that was launched, and takes what came of the launches of a pass that
+ * are queued, as many as are said. */
+vyre_status vyre_call_collect(const vyre_call *call, uint64_t pass, uint64_t queued,
+                              vyre_launch_results *results, vyre_diag *diag);
 /* Memory of a device, checked against its limits; 0 bytes give no memory. call->name says what for
  * in messages. */
 vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memory *out_memory,

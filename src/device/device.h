@@ -28,7 +28,8 @@ struct vyre_device {
     vyre_capabilities can; /* what `info` says */
     uint64_t open_ns;      /* how long opening took */
     atomic_bool is_lost;
-    atomic_uint live; /* buffers and pipelines */
+    atomic_uint live;             /* buffers and pipelines */
+    atomic_uint_least64_t passes; /* that were begun: the number of the last */
     vyre_counter_set counters;
 
     pthread_mutex_t lock;     /* of the next */

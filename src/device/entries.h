@@ -30,12 +30,14 @@
     CAN_FAIL(launch, (kernel, launch, out_result, diag),                                           \
              vyre_backend_kernel *kernel, const vyre_launch *launch,                               \
              vyre_launch_result *out_result, vyre_diag *diag)                                      \
-    CAN_FAIL(finish, (diag), vyre_diag *diag)                                                      \
-    CAN_FAIL(fetch, (memory, offset, size, out_ticket, diag),                                      \
-             vyre_memory memory, uint64_t offset, uint64_t size, vyre_ticket *out_ticket,          \
+    CAN_FAIL(finish, (pass, results, diag),                                                        \
+             uint64_t pass, vyre_launch_results *results, vyre_diag *diag)                         \
+    CAN_FAIL(fetch, (pass, memory, offset, size, out_ticket, diag),                                \
+             uint64_t pass, vyre_memory memory, uint64_t offset, uint64_t size,                    \
+             vyre_ticket *out_ticket, vyre_diag *diag)                                             \
+    CAN_FAIL(await, (ticket, data, size, results, diag),                                           \
+             vyre_ticket ticket, void *data, uint64_t size, vyre_launch_results *results,          \
              vyre_diag *diag)                                                                      \
-    CAN_FAIL(await, (ticket, data, size, diag),                                                    \
-             vyre_ticket ticket, void *data, uint64_t size, vyre_diag *diag)                       \
     CAN_FAIL(compile_module, (module, out_kernel, diag),                                           \
              const vyre_module *module, vyre_backend_kernel **out_kernel, vyre_diag *diag)         \
     CAN_FAIL(run_module, (kernel, launch, out_result, diag),                                       \

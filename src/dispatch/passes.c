@@ -106,6 +106,7 @@ static vyre_status run_pass(vyre_run *run) {
             o->races ? o->races + VYRE_MUTANT(races_overwritten, report->races_stored, 0) : NULL,
         .race_capacity = o->races ? o->race_capacity - report->races_stored : 0,
         .trace = o->trace,
+        .pass = atomic_fetch_add(&run->device->passes, 1) + 1,
     };
     vyre_launch_result result = {0};
     vyre_pass pass = {.trace = o->trace,

@@ -328,27 +328,31 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
                       .elapsed = &pass->times->enqueue};
     vyre_variant *v = &p->variants[variant_for(p, launch->grid, pass->ahead)];
     vyre_launch lowered = vyre_added_launch(&v->added, launch);
+    vyre_launch_results results = {0};
     vyre_status status = vyre_call_launch(&call, v->kernel, &lowered, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
-    if (status == VYRE_OK) {
-        status =
-            vyre_traps_look(&v->added.traps, &call, v->lowered, v->added.trap, pass->result, diag);
+    call.elapsed = &pass->times->wait;
+    /* Also after a failure: what was launched before still uses memory that is freed next. */
+    vyre_status finished = vyre_call_collect(&call, launch->pass, pass->result->is_queued, &results,
+                                             status == VYRE_OK ? diag : NULL);
+    status = status == VYRE_OK ? finished : status;
+    if (status == VYRE_OK && pass->result->is_queued) {
+        pass->result->device_ns = results.device_ns;
+        status = results.status;
+        if (status != VYRE_OK && diag) {
+            *diag = results.diag;
+        }
     }
-    return status;
+    return status == VYRE_OK ? vyre_traps_look(&v->added.traps, &call, v->lowered, v->added.trap,
+                                               pass->result, diag)
+                             : status;
 }
 
 vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
     vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid, pass->ahead)].schedule;
-    vyre_status status = p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
-                                     : launch_whole(p, launch, pass, diag);
-    vyre_call call = {.device = p->device,
-                      .trace = pass->trace,
-                      .name = vyre_program_get(p->program)->name,
-                      .elapsed = &pass->times->wait};
-    /* Also after a failure: what was launched before still uses memory that is freed next. */
-    vyre_status finished = vyre_call_finish(&call, status == VYRE_OK ? diag : NULL);
-    return status != VYRE_OK ? status : finished;
+    return p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
+                       : launch_whole(p, launch, pass, diag);
 }
 
 void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead) {

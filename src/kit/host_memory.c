@@ -163,15 +163,17 @@ vyre_status vyre_host_equal(vyre_backend_device *device, vyre_memory a, vyre_mem
     return VYRE_OK;
 }
 
-vyre_status vyre_host_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                            uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag) {
+vyre_status vyre_host_fetch(vyre_backend_device *device, uint64_t pass, vyre_memory memory,
+                            uint64_t offset, uint64_t size, vyre_ticket *out_ticket,
+                            vyre_diag *diag) {
+    (void)pass;
     *out_ticket = 0;
     return vyre_host_read(device, memory, offset, out_ticket, size, diag);
 }
 
 vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
-                            uint64_t size, vyre_diag *diag) {
-    (void)device, (void)diag;
+                            uint64_t size, vyre_launch_results *results, vyre_diag *diag) {
+    (void)device, (void)results, (void)diag;
     if (data) {
         memcpy(data, &ticket, size);
     }

@@ -35,10 +35,11 @@ vyre_status vyre_host_zero(vyre_backend_device *device, vyre_memory memory, uint
 vyre_status vyre_host_equal(vyre_backend_device *device, vyre_memory a, vyre_memory b,
                             uint64_t size, bool *out_equal, vyre_diag *diag);
 /* Launches have come to their end when they return, so a ticket may hold the bytes themselves. */
-vyre_status vyre_host_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                            uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag);
+vyre_status vyre_host_fetch(vyre_backend_device *device, uint64_t pass, vyre_memory memory,
+                            uint64_t offset, uint64_t size, vyre_ticket *out_ticket,
+                            vyre_diag *diag);
 vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
-                            uint64_t size, vyre_diag *diag);
+                            uint64_t size, vyre_launch_results *results, vyre_diag *diag);
 
 /* All of them, for a table. */
 #define VYRE_HOST_MEMORY_ENTRIES                                                                   \

@@ -17,10 +17,11 @@ struct vyre_own_memory {
 /* Arrays for what the declarations of a segment are bound to. */
 static vyre_status new_binding(vyre_schedule *s, uint32_t number, vyre_diag *diag) {
     const vyre_allocator *a = &s->device->allocator;
-    const uint32_t count =
-        vyre_program_get(vyre_module_get(s->module)->segments[number])->decl_count;
+    const vyre_program_view *p = vyre_program_get(vyre_module_get(s->module)->segments[number]);
+    const uint32_t count = p->decl_count;
     vyre_segment_binding *b = &s->bindings[number];
     s->segments[number].decl_count = count;
+    s->segments[number].tells_traps = p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1;
     s->segments[number].trap = VYRE_NONE;
     for (vyre_decl d = 0; d < count; d++) {
         if (vyre_module_get(s->module)->decls[number][d].kind == VYRE_DECL_TRAP) {

@@ -12,6 +12,7 @@ enum { VYRE_SCHEDULE_GUESSES = 2 * VYRE_LIMIT_AHEAD };
 struct vyre_compiled_segment {
     vyre_backend_kernel *kernel; /* NULL: the device has taken the module */
     vyre_decl trap;              /* where lanes record that they trapped, or VYRE_NONE */
+    bool tells_traps;            /* lanes may trap, and the device tells of it */
     uint32_t decl_count;
 };
 
@@ -66,7 +67,7 @@ uint64_t vyre_schedule_lanes(const vyre_schedule *schedule, const uint32_t grid[
 /* Which segment an error is about; VYRE_NONE: it is not known. */
 void vyre_schedule_label(const vyre_schedule *schedule, uint32_t segment, vyre_diag *diag);
 
-/* schedule_run.c: one pass over the grid that was prepared for. */
+/* schedule_run.c: one pass over the grid that was prepared for, waited for. */
 vyre_status vyre_schedule_run(vyre_schedule *schedule, const vyre_launch *launch,
                               const vyre_pass *pass, vyre_diag *diag);
 

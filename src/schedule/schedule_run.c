@@ -18,6 +18,11 @@
  * the pass goes on from a copy of the position there. A batch has one launch at first and after a
  * wrong guess, and twice as many as the one before after right ones.
  *
+ * Where the device queues launches, what came of them is known when the host waits: when it reads,
+ * for a word that was fetched, at the end, when many are queued; and at the first grid barrier
+ * behind a segment whose lanes may trap, since what is behind it must not run then: it might never
+ * end.
+ *
  * Collectives are done by the host, so nothing is enqueued behind one before it is known that its
  * turn has come. On a device whose launches are synchronous the host asks after each decision. */
 #include <string.h>
@@ -36,6 +41,7 @@
 /* What happened up to some step. */
 typedef struct tally {
     uint64_t launches, empty, carried_bytes, sync_points, steps;
+    uint32_t interval; /* the number of the one behind the step */
 } tally;
 
 typedef struct decision {
@@ -72,6 +78,8 @@ typedef struct run {
     uint32_t behind;      /* the last step that was enqueued */
     uint64_t wasted;      /* launches whose turn did not come */
     bool has_device_time; /* of every launch so far */
+    uint64_t queued;      /* launches of which nothing is known yet */
+    bool may_trap;        /* lanes of one of them */
     vyre_trap trap;
 } run;
 
@@ -118,6 +126,45 @@ static uint64_t *timer(const run *r, uint64_t *time) {
     return r->s->device->table->finish ? time : NULL;
 }
 
+/* What came of launches that were queued. A trap is not an error yet. */
+static vyre_status take_results(run *r, vyre_launch_results *results, vyre_diag *diag) {
+    r->queued -= results->launches;
+    r->pass->result->device_ns += results->device_ns;
+    r->has_device_time = r->has_device_time && results->untimed == 0;
+    if (results->status == VYRE_OK) {
+        return VYRE_OK;
+    }
+    if (results->segment) {
+        vyre_schedule_label(r->s, results->segment - 1, &results->diag);
+    }
+    if (results->status == VYRE_TRAP) {
+        return vyre_trap_note(&r->trap, results->trap_lane, &results->diag);
+    }
+    if (diag) {
+        *diag = results->diag;
+    }
+    return results->status;
+}
+
+/* Waits for all that is queued. */
+static RARELY vyre_status collect(run *r, vyre_diag *diag) {
+    vyre_launch_results results = {0};
+    const vyre_call call = {.device = r->s->device,
+                            .trace = r->pass->trace,
+                            .name = vyre_program_get(r->m->source)->name,
+                            .elapsed = &r->pass->times->wait};
+    r->may_trap = false;
+    vyre_status status = vyre_call_collect(&call, r->source->pass, r->queued, &results, diag);
+    return status == VYRE_OK ? take_results(r, &results, diag) : status;
+}
+
+/* The same in the middle of a pass. */
+static RARELY vyre_status wait_for_queue(run *r) {
+    r->pass->stats->host_waits += !r->has_waited;
+    r->has_waited = true;
+    return collect(r, r->diag);
+}
+
 /* In front of a launch that somebody watches: limits, and a name for the trace. */
 static RARELY vyre_status begin_launch(run *r, uint32_t number, vyre_launch *one) {
     r->call.name = vyre_program_get(r->m->segments[number])->name;
@@ -132,8 +179,8 @@ static RARELY vyre_status begin_launch(run *r, uint32_t number, vyre_launch *one
 static RARELY vyre_status end_launch(run *r, uint32_t number, vyre_status status,
                                      vyre_launch_result *result) {
     const vyre_decl trap = r->s->segments[number].trap;
+    r->pass->stats->host_waits += trap != VYRE_NONE && !r->has_waited;
     r->has_waited = trap != VYRE_NONE;
-    r->pass->stats->host_waits += r->has_waited;
     if (status == VYRE_OK) {
         status =
             vyre_traps_look(&r->s->traps, &r->call, r->m->segments[number], trap, result, r->diag);
@@ -142,6 +189,17 @@ static RARELY vyre_status end_launch(run *r, uint32_t number, vyre_status status
         vyre_schedule_label(r->s, number, r->diag);
     }
     return status == VYRE_TRAP ? vyre_trap_note(&r->trap, result->trap_lane, r->diag) : status;
+}
+
+/* Nothing is known of the launch. Recorded traps are looked at behind it, and so is what happened
+ * before it. */
+static vyre_status note_queued(run *r, const struct vyre_compiled_segment *segment) {
+    r->queued++;
+    r->may_trap |= segment->tells_traps;
+    return VYRE_MUTANT(queue_endless, r->queued >= VYRE_LIMIT_QUEUED, false) ||
+                   segment->trap != VYRE_NONE
+               ? wait_for_queue(r)
+               : VYRE_OK;
 }
 
 /* In a grid of which `one` tells; what is bound is known. */
@@ -153,6 +211,8 @@ static vyre_status launch(run *r, uint32_t number, vyre_launch *one) {
     one->memory = bound->memory;
     one->counts = bound->counts;
     one->values = bound->values;
+    one->interval = r->done.interval;
+    one->segment = number + 1;
     if (r->is_watched || vyre_cancel_is_requested(r->source->cancel)) {
         status = begin_launch(r, number, one);
     }
@@ -160,12 +220,17 @@ static vyre_status launch(run *r, uint32_t number, vyre_launch *one) {
         status = vyre_call_launch(&r->call, segment->kernel, one, &result, r->diag);
     }
     r->done.steps += result.steps;
-    if (result.device_ns == 0) {
+    r->has_waited = false;
+    if (result.is_queued && status == VYRE_OK) {
+        status = note_queued(r, segment);
+        if (status != VYRE_OK) {
+            return status;
+        }
+    } else if (result.device_ns == 0) {
         r->has_device_time = false;
     } else {
         r->pass->result->device_ns += result.device_ns;
     }
-    r->has_waited = false;
     return status != VYRE_OK || segment->trap != VYRE_NONE ? end_launch(r, number, status, &result)
                                                            : VYRE_OK;
 }
@@ -179,9 +244,13 @@ static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, 
                       .name = "scalar",
                       .bytes = size,
                       .elapsed = timer(r, &r->pass->times->wait)};
+    vyre_status status = r->queued ? wait_for_queue(r) : VYRE_OK;
+    if (status != VYRE_OK) {
+        return status;
+    }
     r->pass->stats->host_waits += !r->has_waited;
     r->has_waited = true;
-    vyre_status status = vyre_call_read(&call, memory, offset, data, size, diag);
+    status = vyre_call_read(&call, memory, offset, data, size, diag);
     if (status != VYRE_OK) {
         vyre_schedule_label(r->s, r->m->steps[r->here.step].segment, diag);
     }
@@ -202,6 +271,21 @@ static vyre_status run_collective(run *r, const vyre_step *step) {
     return status;
 }
 
+static bool ends_interval(const vyre_step *step) {
+    return step->sync || step->kind == VYRE_STEP_END;
+}
+
+/* Behind a step of which it is known that its turn has come. */
+static vyre_status end_step(run *r, const vyre_step *step) {
+    vyre_status status = VYRE_OK;
+    if (VYRE_MUTANT(queue_past_trap, r->may_trap, false) && ends_interval(step)) {
+        status = wait_for_queue(r);
+    }
+    return status == VYRE_OK && vyre_trap_is_due(&r->trap, step)
+               ? vyre_trap_report(&r->trap, r->diag)
+               : status;
+}
+
 static vyre_status run_step(run *r, const vyre_reader *reader) {
     const uint32_t number = r->here.step;
     const vyre_step *step = &r->m->steps[number];
@@ -209,11 +293,12 @@ static vyre_status run_step(run *r, const vyre_reader *reader) {
     if (status == VYRE_OK && step->segment != VYRE_NONE) {
         status = launch(r, step->segment, &r->one);
     }
-    if (status == VYRE_OK && vyre_trap_is_due(&r->trap, step)) {
-        status = vyre_trap_report(&r->trap, r->diag);
+    if (status == VYRE_OK) {
+        status = end_step(r, step);
     }
     if (status == VYRE_OK) {
         r->s->visits[number]++;
+        r->done.interval += step->sync;
         status = vyre_position_leave(&r->here, &r->launch, reader, r->diag);
     }
     return status == VYRE_OK && step->collective != VYRE_NONE && r->here.step != VYRE_NONE
@@ -235,7 +320,7 @@ static vyre_status run_steps(run *r) {
         status = run_step(r, &reader);
     }
     count_visits(r);
-    return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
+    return status;
 }
 
 /* ---- launching ahead ---- */
@@ -252,12 +337,13 @@ static vyre_status enqueue_step(run *r, batch *b) {
         vyre_position_control(&r->here, &r->launch, &one);
         status = launch(r, step->control, &one);
     }
-    if (status == VYRE_OK && vyre_trap_is_due(&r->trap, step)) {
-        status = vyre_trap_report(&r->trap, r->diag);
+    if (status == VYRE_OK && !r->may_trap) { /* else it is asked whether its turn has come */
+        status = end_step(r, step);
     }
     if (status != VYRE_OK) {
         return status;
     }
+    r->done.interval += step->sync;
     r->behind = r->here.step;
     count_step(r, r->behind, 1, &r->done);
     if (!step->doubtful) {
@@ -278,6 +364,7 @@ static vyre_status enqueue_step(run *r, batch *b) {
  * trapped; only what really follows it may decide which trap is told. */
 static bool must_ask(const run *r) {
     return r->here.step == VYRE_NONE || r->trap.happened ||
+           (r->may_trap && ends_interval(&r->m->steps[r->behind])) ||
            VYRE_MUTANT(ahead_past_collective, r->m->steps[r->behind].collective != VYRE_NONE,
                        false);
 }
@@ -310,8 +397,8 @@ static void label(run *r, const batch *b) {
 
 static vyre_status fetch(run *r, batch *b) {
     vyre_call call = word_call(r, &r->pass->times->enqueue);
-    vyre_status status = vyre_call_fetch(&call, r->launch.places[VYRE_PLACE_TURN], 0,
-                                         sizeof(uint32_t), &b->ticket, r->diag);
+    vyre_status status = vyre_call_fetch(&call, r->source->pass, r->launch.places[VYRE_PLACE_TURN],
+                                         0, sizeof(uint32_t), &b->ticket, r->diag);
     b->is_late = status == VYRE_OK;
     if (status != VYRE_OK) {
         label(r, b);
@@ -321,19 +408,26 @@ static vyre_status fetch(run *r, batch *b) {
 
 static vyre_status take_word(run *r, batch *b, uint32_t *out_word) {
     vyre_call call = word_call(r, &r->pass->times->wait);
+    vyre_launch_results results = {0};
     bool is_late = b->is_late;
     b->is_late = false;
     r->pass->stats->host_waits++;
-    return is_late ? vyre_call_await(&call, b->ticket, out_word, sizeof *out_word, r->diag)
-                   : vyre_call_read(&call, r->launch.places[VYRE_PLACE_TURN], 0, out_word,
-                                    sizeof *out_word, r->diag);
+    if (!is_late) {
+        vyre_status status = r->queued ? collect(r, r->diag) : VYRE_OK;
+        return status == VYRE_OK ? vyre_call_read(&call, r->launch.places[VYRE_PLACE_TURN], 0,
+                                                  out_word, sizeof *out_word, r->diag)
+                                 : status;
+    }
+    vyre_status status =
+        vyre_call_await(&call, b->ticket, out_word, sizeof *out_word, &results, r->diag);
+    return status == VYRE_OK ? take_results(r, &results, r->diag) : status;
 }
 
 /* Forgets a batch that is of no interest any more. */
 static void drop(run *r, batch *b) {
     if (VYRE_MUTANT(ahead_ticket_kept, b->is_late, false)) {
         vyre_call call = word_call(r, NULL);
-        (void)vyre_call_await(&call, b->ticket, NULL, sizeof(uint32_t), NULL);
+        (void)vyre_call_await(&call, b->ticket, NULL, sizeof(uint32_t), NULL, NULL);
     }
     b->is_late = false;
     b->count = 0;
@@ -422,6 +516,9 @@ static vyre_status run_batch(run *r, batch *now, batch *before) {
     }
     r->length = missed || r->ahead == 0 ? 1 : 2 * r->length < r->ahead ? 2 * r->length : r->ahead;
     const vyre_step *behind = &r->m->steps[r->behind];
+    if (status == VYRE_OK) {
+        status = end_step(r, behind);
+    }
     return status == VYRE_OK && behind->collective != VYRE_NONE && r->here.step != VYRE_NONE
                ? run_collective(r, behind)
                : status;
@@ -437,7 +534,7 @@ static vyre_status run_ahead(run *r) {
     }
     drop(r, &r->batches[0]);
     drop(r, &r->batches[1]);
-    return status == VYRE_OK ? vyre_trap_report(&r->trap, r->diag) : status; /* no lane lives on */
+    return status;
 }
 
 /* A device that runs the schedule itself says how often each step ran. */
@@ -486,6 +583,9 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
     if (status == VYRE_OK) {
         status = s->whole ? run_module(&r) : r.m->ahead ? run_ahead(&r) : run_steps(&r);
     }
+    /* Also after a failure: what was launched before still uses memory that is freed next. */
+    vyre_status finished = collect(&r, status == VYRE_OK ? diag : NULL);
+    status = status == VYRE_OK ? finished : status;
     report(&r, &r.done);
-    return status;
+    return status == VYRE_OK ? vyre_trap_report(&r.trap, diag) : status; /* no lane lives on */
 }

@@ -11,6 +11,7 @@
 
 #include "diff/groups.h"
 #include "diff/minimal.h"
+#include "diff/queued.h"
 #include "dispatch/pipeline.h"
 #include "harness/test.h"
 #include "ir/size.h"
@@ -78,6 +79,9 @@ vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     (void)snprintf(d->uri, sizeof d->uri, "%s", backend);
     d->registry = groups_registry();
     vyre_status status = minimal_add(d->registry, diag);
+    if (status == VYRE_OK) {
+        status = queued_add(d->registry, diag);
+    }
     if (status == VYRE_OK) {
         status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);
     }

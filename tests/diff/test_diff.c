@@ -15,6 +15,10 @@ TEST(a_device_that_runs_schedules_itself_gives_the_same_bytes) {
     diff_check_random("ref-schedule", 0, test_scaled(SCHEDULED));
 }
 
+TEST(a_device_that_queues_gives_the_same_bytes) {
+    diff_check_random("ref-queue", 0, test_scaled(SCHEDULED));
+}
+
 TEST(loops_over_all_elements_give_the_same_bytes_when_turned) {
     diff_check_random("ref-split://turn_loops=1", 0, test_scaled(SCHEDULED));
 }

@@ -1,6 +1,7 @@
 /* Split dispatches that fail: at every call of every backend entry and at every allocation. Nothing
  * leaks, the caller's slots keep their bytes, the error says what failed and in which segment, and
  * the next dispatch on a device that works gives the right bytes. */
+#include "diff/queued.h"
 #include "harness/run.h"
 
 /* Carries values, workgroup memory, a private array and ended lanes through loops with barriers,
@@ -22,6 +23,13 @@ enum { PASSES = 9 };
 /* Where the dispatches of a test run. */
 static const char *backend = "ref-split";
 static uint32_t ahead;
+static vyre_registry *registry; /* of `backend`, if it is not built in */
+
+static void use_queue(void) {
+    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
+    REQUIRE_OK(queued_add(registry, NULL), NULL);
+    backend = "ref-queue";
+}
 
 typedef struct attempt {
     vyre_status status;
@@ -163,7 +171,7 @@ static bool fails(vyre_program *p, const char *op, uint32_t n, const char *mode,
     test_heap heap = {0};
     vyre_allocator a = test_heap_allocator(&heap);
     vyre_device *device = NULL;
-    REQUIRE_OK(vyre_device_open(NULL, uri, &a, &device, NULL), NULL);
+    REQUIRE_OK(vyre_device_open(registry, uri, &a, &device, NULL), NULL);
     attempt t = try_dispatch(device, p, path, in_place);
     check_slots(&t, in_place);
     if (t.status != VYRE_OK) {
@@ -242,6 +250,18 @@ TEST(every_entry_fails_while_launches_are_ahead) {
     fail_entries(entries, sizeof entries / sizeof *entries, KEPT, false);
 }
 
+TEST(every_entry_fails_of_a_device_that_queues) {
+    static const entry entries[] = {{"read", 2},   {"fetch", 8}, {"await", 8}, {"launch", 8},
+                                    {"finish", 3}, {"zero", 2},  {"equal", 3}};
+    use_queue();
+    fail_everywhere(VYRE_PATH_HOST, false);
+    fail_everywhere(KEPT, false);
+    ahead = 4;
+    fail_entries(entries, sizeof entries / sizeof *entries, VYRE_PATH_HOST, false);
+    fail_entries(entries, sizeof entries / sizeof *entries, KEPT, false);
+    vyre_registry_destroy(registry);
+}
+
 TEST(every_entry_fails_of_a_device_that_runs_the_schedule) {
     static const entry entries[] = {{"allocate", 8}, {"read", 2},   {"compile_module", 1},
                                     {"equal", 3},    {"finish", 3}, {"run_module", 3}};
@@ -311,7 +331,7 @@ typedef struct job {
 static vyre_status dispatch_once(const vyre_allocator *a, void *user) {
     const job *j = user;
     vyre_device *device = NULL;
-    vyre_status status = vyre_device_open(NULL, backend, a, &device, NULL);
+    vyre_status status = vyre_device_open(registry, backend, a, &device, NULL);
     if (status != VYRE_OK) {
         return status;
     }
@@ -356,7 +376,9 @@ static void end_everywhere(void) {
         {traps, {0}, VYRE_TRAP},
         {waits, {.cancel = &cancelled}, VYRE_CANCELLED},
         {waits, {.timeout_ns = 1}, VYRE_TIMEOUT},
-        {waits, {.max_steps = 40}, VYRE_STEP_BUDGET},
+        {waits,
+         {.max_steps = 40},
+         strcmp(backend, "ref-queue") == 0 ? VYRE_UNSUPPORTED : VYRE_STEP_BUDGET},
         {waits, {.max_output_bytes = 31}, VYRE_LIMIT},
     };
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
@@ -366,7 +388,7 @@ static void end_everywhere(void) {
         test_heap heap = {0};
         vyre_allocator a = test_heap_allocator(&heap);
         vyre_device *device = NULL;
-        REQUIRE_OK(vyre_device_open(NULL, backend, &a, &device, NULL), NULL);
+        REQUIRE_OK(vyre_device_open(registry, backend, &a, &device, NULL), NULL);
         uint32_t words[2][4];
         memcpy(words[0], untouched, sizeof untouched);
         memcpy(words[1], untouched, sizeof untouched);
@@ -390,4 +412,9 @@ TEST(traps_cancellation_and_budgets_leave_everything_as_it_was) {
     end_everywhere();
     backend = "ref-schedule";
     end_everywhere();
+    use_queue();
+    end_everywhere();
+    ahead = 0;
+    end_everywhere();
+    vyre_registry_destroy(registry);
 }

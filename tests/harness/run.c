@@ -37,6 +37,18 @@ vyre_device *run_open_backend(const vyre_backend *backend) {
     return device;
 }
 
+vyre_device *run_open_added(vyre_status (*add)(vyre_registry *registry, vyre_diag *diag),
+                            const char *uri) {
+    vyre_registry *registry = NULL;
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
+    REQUIRE_OK(add(registry, &diag), &diag);
+    REQUIRE_OK(vyre_device_open(registry, uri, NULL, &device, &diag), &diag);
+    vyre_registry_destroy(registry);
+    return device;
+}
+
 vyre_pipeline *run_compile(vyre_device *device, const char *text) {
     vyre_pipeline *pipeline = NULL;
     vyre_diag diag = {0};

@@ -22,6 +22,9 @@ vyre_program *run_parse(const char *text);
 vyre_device *run_open(const char *uri, const vyre_allocator *a);
 /* A device of a backend that only this test has. */
 vyre_device *run_open_backend(const vyre_backend *backend);
+/* A device of a backend that `add` adds to the built-in ones. */
+vyre_device *run_open_added(vyre_status (*add)(vyre_registry *registry, vyre_diag *diag),
+                            const char *uri);
 /* A pipeline, which keeps the program. */
 vyre_pipeline *run_compile(vyre_device *device, const char *text);
 /* A buffer of so many words; zeros unless given. */

@@ -1,6 +1,7 @@
 /* Launches ahead of the decision: what is guessed, what it costs, and that a wrong guess leaves no
  * trace but in the counters. */
 #include "device/registry.h"
+#include "diff/queued.h"
 #include "harness/run.h"
 #include "vyre/backend.h"
 
@@ -28,18 +29,19 @@ static vyre_status count_read(vyre_backend_device *device, vyre_memory memory, u
         ->device->read(device, memory, offset, data, size, diag);
 }
 
-static vyre_status count_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                               uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag) {
+static vyre_status count_fetch(vyre_backend_device *device, uint64_t pass, vyre_memory memory,
+                               uint64_t offset, uint64_t size, vyre_ticket *out_ticket,
+                               vyre_diag *diag) {
     words_fetched++;
     return vyre_registry_find(NULL, "ref-split", 9)
-        ->device->fetch(device, memory, offset, size, out_ticket, diag);
+        ->device->fetch(device, pass, memory, offset, size, out_ticket, diag);
 }
 
 static vyre_status count_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
-                               uint64_t size, vyre_diag *diag) {
+                               uint64_t size, vyre_launch_results *results, vyre_diag *diag) {
     *(data ? &words_given : &words_dropped) += 1;
     return vyre_registry_find(NULL, "ref-split", 9)
-        ->device->await(device, ticket, data, size, diag);
+        ->device->await(device, ticket, data, size, results, diag);
 }
 
 static vyre_device *open_device(bool can_fetch) {
@@ -273,137 +275,27 @@ TEST(each_ticket_is_awaited_once) {
     vyre_device_close(device);
 }
 
-/* A queue: launches and fetches happen when somebody waits, in order. */
-enum { QUEUE = 4096, DECLS = 16 };
-static struct {
-    vyre_backend_kernel *kernel; /* NULL: a fetch */
-    vyre_launch launch;
-    vyre_memory memory[DECLS];
-    uint32_t counts[DECLS];
-    uint64_t values[DECLS];
-    vyre_ticket word;
-    bool is_done;
-} queue[QUEUE];
-static uint32_t queued, most_waiting, done;
-static struct {
-    const vyre_backend_kernel *kernel;
-    uint32_t decl_count;
-} kernels[DECLS];
-static uint32_t kernel_count;
-
-static const vyre_device_table *inner(void) {
-    return vyre_registry_find(NULL, "ref-split", 9)->device;
-}
-
-static void work(vyre_backend_device *device, uint32_t end) {
-    most_waiting = queued - done > most_waiting ? queued - done : most_waiting;
-    for (; done < end; done++) {
-        vyre_launch_result result = {0};
-        vyre_launch *l = &queue[done].launch;
-        l->memory = queue[done].memory;
-        l->counts = queue[done].counts;
-        l->values = queue[done].values;
-        if (queue[done].kernel) {
-            REQUIRE_OK(inner()->launch(device, queue[done].kernel, l, &result, NULL), NULL);
-        } else {
-            REQUIRE_OK(inner()->fetch(device, queue[done].memory[0], 0, 4, &queue[done].word, NULL),
-                       NULL);
-        }
-    }
-}
-
-static vyre_status queue_compile(vyre_backend_device *device, const vyre_program *program,
-                                 vyre_backend_kernel **out_kernel, vyre_diag *diag) {
-    vyre_status status = inner()->compile(device, program, out_kernel, diag);
-    uint32_t count = vyre_program_get(program)->decl_count;
-    REQUIRE(status == VYRE_OK && kernel_count < DECLS && count <= DECLS);
-    kernels[kernel_count].kernel = *out_kernel;
-    kernels[kernel_count++].decl_count = count;
-    return status;
-}
-
-static vyre_status queue_launch(vyre_backend_device *device, vyre_backend_kernel *kernel,
-                                const vyre_launch *launch, vyre_launch_result *out_result,
-                                vyre_diag *diag) {
-    (void)device, (void)out_result, (void)diag;
-    uint32_t k = 0;
-    while (k < kernel_count && kernels[k].kernel != kernel) {
-        k++;
-    }
-    REQUIRE(queued < QUEUE && k < kernel_count);
-    queue[queued].kernel = kernel;
-    queue[queued].launch = *launch;
-    for (uint32_t i = 0; i < kernels[k].decl_count; i++) {
-        queue[queued].memory[i] = launch->memory[i];
-        queue[queued].counts[i] = launch->counts[i];
-        queue[queued].values[i] = launch->values[i];
-    }
-    queued++;
-    return VYRE_OK;
-}
-
-static vyre_status queue_fetch(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                               uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag) {
-    (void)device, (void)offset, (void)size, (void)diag;
-    REQUIRE(queued < QUEUE);
-    queue[queued].kernel = NULL;
-    queue[queued].memory[0] = memory;
-    *out_ticket = queued++;
-    return VYRE_OK;
-}
-
-static vyre_status queue_await(vyre_backend_device *device, vyre_ticket ticket, void *data,
-                               uint64_t size, vyre_diag *diag) {
-    REQUIRE(ticket < queued && !queue[ticket].kernel && !queue[ticket].is_done);
-    queue[ticket].is_done = true;
-    if (data) {
-        work(device, (uint32_t)ticket + 1);
-    }
-    return inner()->await(device, queue[ticket].word, data, size, diag);
-}
-
-static vyre_status queue_read(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
-                              void *data, uint64_t size, vyre_diag *diag) {
-    work(device, queued);
-    return inner()->read(device, memory, offset, data, size, diag);
-}
-
-static vyre_status queue_finish(vyre_backend_device *device, vyre_diag *diag) {
-    (void)diag;
-    work(device, queued);
-    return VYRE_OK;
-}
-
-static void run_queued(const char *text, uint32_t n, uint32_t ahead) {
-    vyre_device *device = open_device(true);
-    vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
-    kernel_count = queued = done = 0;
-    memset(queue, 0, sizeof queue);
-    table.compile = queue_compile;
-    table.launch = queue_launch;
-    table.fetch = queue_fetch;
-    table.await = queue_await;
-    table.read = queue_read;
-    table.finish = queue_finish;
+static void run_queued(vyre_device *device, const char *text, uint32_t n, uint32_t ahead) {
+    const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
     outcome o = dispatch(device, text, n, &options);
     outcome native = run_on("ref", text, n, 0), plain = run_on("ref-split", text, n, 1);
     CHECK(memcmp(o.words, native.words, sizeof o.words) == 0);
     CHECK_EQ(o.report.stats.launches, plain.report.stats.launches);
-    for (uint32_t i = 0; i < queued; i++) {
-        CHECK(queue[i].kernel || queue[i].is_done);
-    }
-    vyre_device_close(device);
 }
 
 TEST(a_device_that_works_late_gives_the_same_bytes) {
+    vyre_device *device = run_open_added(queued_add, "ref-queue");
     for (uint32_t n = 1; n < 60 && !test_failed(); n += 7) {
         for (uint32_t ahead = 1; ahead <= 64; ahead *= 4) {
-            run_queued(counted, n, ahead);
-            run_queued(ending, n, ahead);
-            run_queued(nested, n % 24, ahead);
+            run_queued(device, counted, n, ahead);
+            run_queued(device, ending, n, ahead);
+            run_queued(device, nested, n % 24, ahead);
         }
     }
-    CHECK(most_waiting > 64);
+    vyre_device_close(device);
+    CHECK(queued_so_far().most_waiting > 64);
+    CHECK(queued_so_far().told > 64);
+    CHECK_EQ(queued_so_far().left, 0);
 }
 
 TEST(more_than_the_limit_ahead_is_refused) {

@@ -386,8 +386,9 @@ static void weak_describe(vyre_backend_device *device, vyre_device_info *out_inf
     *out_info = weak_info;
 }
 
-static vyre_status weak_finish(vyre_backend_device *device, vyre_diag *diag) {
-    (void)device, (void)diag;
+static vyre_status weak_finish(vyre_backend_device *device, uint64_t pass,
+                               vyre_launch_results *results, vyre_diag *diag) {
+    (void)device, (void)pass, (void)results, (void)diag;
     weak_finished++;
     return VYRE_OK;
 }

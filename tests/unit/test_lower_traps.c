@@ -2,17 +2,6 @@
 #include "diff/minimal.h"
 #include "unit/lowering.h"
 
-static vyre_device *open_minimal(const char *uri) {
-    vyre_registry *registry = NULL;
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_registry_create(NULL, &registry), NULL);
-    REQUIRE_OK(minimal_add(registry, &diag), &diag);
-    REQUIRE_OK(vyre_device_open(registry, uri, NULL, &device, &diag), &diag);
-    vyre_registry_destroy(registry);
-    return device;
-}
-
 static const char *const programs[] = {
     /* several lanes, sites and addresses; the lowest lane traps last */
     "program p workgroup(4) elements(12) { out y : u32[12];\n"
@@ -39,7 +28,7 @@ static const char *const programs[] = {
 };
 
 TEST(traps_are_told_as_on_ref) {
-    vyre_device *devices[] = {run_open("ref", NULL), open_minimal("ref-minimal")};
+    vyre_device *devices[] = {run_open("ref", NULL), run_open_added(minimal_add, "ref-minimal")};
     for (uint32_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         vyre_program *p = run_parse(programs[i]);
         vyre_diag diags[2] = {{0}};

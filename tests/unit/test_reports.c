@@ -29,8 +29,9 @@ static vyre_status told_launch(vyre_backend_device *device, vyre_backend_kernel 
     return status;
 }
 
-static vyre_status told_finish(vyre_backend_device *device, vyre_diag *diag) {
-    (void)device, (void)diag;
+static vyre_status told_finish(vyre_backend_device *device, uint64_t pass,
+                               vyre_launch_results *results, vyre_diag *diag) {
+    (void)device, (void)pass, (void)results, (void)diag;
     told.finished++;
     return VYRE_OK;
 }
