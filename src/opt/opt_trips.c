@@ -8,6 +8,9 @@
  * x is not below end - t any more. c + x must not wrap: global_size.x + c has to be below 2^32,
  * which the caller makes sure of.
  *
+ * A body that touches workgroup memory is bound to its group: a cut would carry that memory over
+ * every trip. Such a loop is left alone.
+ *
  * `break` would leave the loop behind a test that lanes fail apart, and so would a barrier: loops
  * that hold one are left alone. A `continue` goes to the head of the loop, where all meet; that is
  * why the cut stands there. The cut needs control that is the same for the whole grid.
@@ -126,6 +129,21 @@ static bool stays_together(const finder *f, vyre_stmt loop) {
     return true;
 }
 
+static bool touches_group(const finder *f, vyre_stmt loop) {
+    const vyre_stmt_node *opener = &f->p->stmts[loop];
+    bool touches = false;
+    for (vyre_stmt s = loop + 1; s < opener->match && !touches; s++) {
+        const vyre_stmt_node *n = &f->p->stmts[s];
+        touches = (n->decl != VYRE_NONE && f->p->decls[n->decl].role == VYRE_WORKGROUP) ||
+                  (n->decl2 != VYRE_NONE && f->p->decls[n->decl2].role == VYRE_WORKGROUP);
+        for (vyre_expr i = n->first_expr; i < n->end_expr && !touches; i++) {
+            const vyre_expr_node *x = &f->p->exprs[i];
+            touches = x->op == VYRE_EXPR_LOAD && f->p->decls[x->ref].role == VYRE_WORKGROUP;
+        }
+    }
+    return touches;
+}
+
 /* Whether the body is straight and short, goes to its end, and assigns variables from outside. */
 static bool adds_up(const finder *f, vyre_stmt loop) {
     const vyre_stmt_node *opener = &f->p->stmts[loop];
@@ -182,7 +200,7 @@ static void find_loops(finder *f) {
         pending += n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
         pending -= n->op == VYRE_STMT_ASYNC_WAIT;
         if (n->op != VYRE_STMT_FOR || n->arg[2] == VYRE_NONE || !is_global_size(f, n->arg[2]) ||
-            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s)) {
+            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s) || touches_group(f, s)) {
             continue;
         }
         turned *loop = &f->loops[s];

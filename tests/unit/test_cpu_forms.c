@@ -228,6 +228,53 @@ TEST(counters_in_workgroup_memory) {
           200, 4, 1, 1);
 }
 
+TEST(gangs_that_add_up_side_by_side) {
+    need_llvm();
+    check(
+        "program p workgroup(16, 16) { in a : u32[]; out b : u32[len(a)]; workgroup s : u32[256];\n"
+        "  workgroup t : u32[256]; let x = local_id.x; let y = local_id.y; let sum = 0;\n"
+        "  for (first in 0 .. 48 step 16) {\n"
+        "    s[y * 16 + x] = a[global_id.y * 48 + first + x];\n"
+        "    t[y * 16 + x] = a[(first + y) * 48 + global_id.x]; barrier;\n"
+        "    for (k in 0 .. 16) { sum = sum + s[y * 16 + k] * t[k * 16 + x]; } barrier; }\n"
+        "  b[global_id.y * 48 + global_id.x] = sum; }",
+        2304, 3, 3, 1);
+    check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[64];\n"
+          "  t[local_id.x] = a[global_id.x]; barrier; let s = 0; let u = 1; let k = 0;\n"
+          "  while (k < t[3] % 50 + 1) { if (t[k] > 500) { s = s + t[(local_id.x + k) % 64]; }\n"
+          "    else { if (local_id.x > k) { s = s * 3; } } u = u + k;\n"
+          "    t[local_id.x] = t[local_id.x] + 0 * k; k = k + 1; }\n"
+          "  b[global_id.x] = s + u; }",
+          256, 4, 1, 1);
+}
+
+TEST(loops_over_the_lanes_of_a_group) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 63, 64, 65, 127, 640, 1001};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(64) { in a : u32[]; out b : u32[192]; workgroup t : u32[64];\n"
+              "  let s = 0; let last = 0;\n"
+              "  for (i in local_id.x .. len(a) step 64) { s = s + a[i]; last = i; }\n"
+              "  for (i in group_id.x * 7 + local_id.x .. len(a) step 3 + a[0] % 90) {\n"
+              "    if (a[i] % 2 == 0) { s = s * 5 + i; } else { s = s + 1; } }\n"
+              "  t[local_id.x] = s; barrier;\n"
+              "  b[global_id.x] = t[63 - local_id.x] + last; }",
+              sizes[i], 3, 1, 1);
+        check("program p workgroup(64) { in a : u32[]; out b : u32[192]; workgroup c : u32[64];\n"
+              "  for (i in global_id.x .. len(a) step global_size.x) {\n"
+              "    atomic_add(c[a[i] % 65], a[i], relaxed); }\n"
+              "  barrier; b[global_id.x] = c[local_id.x]; }",
+              sizes[i], 3, 1, 1);
+        check("program p workgroup(64) { in a : u32[]; out b : u32[192]; workgroup t : u32[64];\n"
+              "  let s = 0; let zero = a[0] / 1000;\n"
+              "  for (i in 0xffffff00 + local_id.x .. 0xffffffe0 step 64) { s = s + i; }\n"
+              "  for (i in 0xffffffd0 + local_id.x .. 0xfffffff0 step 1000) { s = s + i; }\n"
+              "  for (i in local_id.x .. 100 step zero) { s = s + 7; }\n"
+              "  t[local_id.x] = s; barrier; b[global_id.x] = t[local_id.x ^ 1]; }",
+              sizes[i], 3, 1, 1);
+    }
+}
+
 TEST(loops_that_pass_the_largest_number_end) {
     need_llvm();
     check("program p workgroup(8) { in a : u32[]; out b : u32[len(a)]; let s = 0;\n"

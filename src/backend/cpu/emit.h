@@ -88,6 +88,15 @@ typedef enum cpu_mark {
     CPU_MARK_GUARD = 32   /* IF: all lanes of the piece pass */
 } cpu_mark;
 
+/* What gangs that run side by side do of a statement (side.c). */
+typedef enum cpu_side {
+    CPU_SIDE_ONCE, /* it is the same for all */
+    CPU_SIDE_EACH, /* each for itself; of control: all that is inside */
+    CPU_SIDE_RANGE /* a loop that they begin at different values */
+} cpu_side;
+
+enum { CPU_MOST_GANGS = 8 }; /* side by side */
+
 /* How the lanes of a segment run; each form is a file. */
 typedef enum cpu_form {
     CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
@@ -113,6 +122,10 @@ typedef struct cpu_emit {
     cpu_value lane;    /* linear number in the group */
     cpu_isa isa;
     uint32_t width;
+    uint32_t gangs, gang; /* that run side by side, and the one at work (side.c) */
+    cpu_value side_ids[CPU_MOST_GANGS][3], side_lane[CPU_MOST_GANGS];
+    bool apart;       /* statements are for that gang only */
+    bool in_range;    /* in a loop that is made twice */
     uint32_t segment; /* its number */
     uint32_t lists;   /* number of its first alias list in the module */
     uint32_t next;    /* number of the next value or label */
@@ -138,6 +151,10 @@ typedef struct cpu_emit {
     int32_t *strides; /* per variable: LINEAR */
     bool *started;    /* per variable: has a value been given? */
     bool *parts;      /* per statement: the loop parts */
+    bool *ranged;     /* per statement: the loop was made twice (side.c) */
+    bool *differs;    /* per variable: from gang to gang */
+    bool *unlike;     /* per expression of a statement: likewise */
+    uint8_t *side;    /* per statement: cpu_side */
     /* Per variable and declaration, of the present round. */
     uint16_t *depths; /* per variable: how many scopes that part it was bound in */
     bool *has_place;  /* per variable: its place is in the entry block */
@@ -219,11 +236,19 @@ cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);
 /* emit_stmt.c */
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt);
-/* Statements [begin, end). */
-void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end);
+/* Opens a scope; gives its label. */
+uint32_t cpu_open_scope(cpu_emit *e, vyre_stmt stmt);
+/* Opens a loop from these values on. */
+void cpu_open_for(cpu_emit *e, vyre_stmt stmt, cpu_value from, cpu_value to, cpu_value step);
+/* Counts a trip. */
+void cpu_emit_check(cpu_emit *e);
 void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds);
 cpu_value cpu_get(cpu_emit *e, vyre_var var);
 void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt);
+/* side.c: statements [begin, end). */
+void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end);
+/* Code that follows is for this gang. */
+void cpu_side_select(cpu_emit *e, uint32_t gang);
 /* rows.c */
 cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x); /* u64 */
 /* piece.c */

@@ -29,26 +29,40 @@ static void raise(cpu_emit *e, vyre_var var, const cpu_value *value) {
     }
 }
 
+/* The name of its place, in the gang at work. */
+static void place_of(const cpu_emit *e, vyre_var var, char *out, size_t size) {
+    if (e->gangs > 1 && VYRE_MUTANT(cpu_side_places, e->differs[var], false)) {
+        (void)snprintf(out, size, "%%x%u_%u", var, e->gang);
+    } else {
+        (void)snprintf(out, size, "%%x%u", var);
+    }
+}
+
 static void need_place(cpu_emit *e, vyre_var var) {
-    if (!e->has_place[var]) {
-        e->has_place[var] = true;
-        if (e->form == CPU_FORM_CONTROL) {
-            cpu_head(e, "  %%x%u = getelementptr i8, ptr %%scalars, i64 %u", var, 8 * var);
-            return;
-        }
-        cpu_head(e, "  %%x%u = alloca %s", var,
-                 cpu_type(e, (vyre_type)e->p->vars[var].type, e->holds[var] == CPU_EACH));
+    if (e->has_place[var]) {
+        return;
+    }
+    e->has_place[var] = true;
+    if (e->form == CPU_FORM_CONTROL) {
+        cpu_head(e, "  %%x%u = getelementptr i8, ptr %%scalars, i64 %u", var, 8 * var);
+        return;
+    }
+    const char *type = cpu_type(e, (vyre_type)e->p->vars[var].type, e->holds[var] == CPU_EACH);
+    cpu_head(e, "  %%x%u = alloca %s", var, type);
+    for (uint32_t g = 0; g < e->gangs && e->gangs > 1 && e->differs[var]; g++) {
+        cpu_head(e, "  %%x%u_%u = alloca %s", var, g, type);
     }
 }
 
 /* Variables that only a LET binds need no place: its value stands wherever they do. */
 static bool is_bound(const cpu_emit *e, vyre_var var) {
-    return e->is_single[var] && e->form != CPU_FORM_CONTROL;
+    return e->is_single[var] && e->form != CPU_FORM_CONTROL && !(e->gangs > 1 && e->differs[var]);
 }
 
 cpu_value cpu_get(cpu_emit *e, vyre_var var) {
     const vyre_type type = (vyre_type)e->p->vars[var].type;
     const cpu_hold hold = (cpu_hold)e->holds[var];
+    char place[28];
     if (is_bound(e, var)) {
         return e->bound[var];
     }
@@ -56,8 +70,9 @@ cpu_value cpu_get(cpu_emit *e, vyre_var var) {
         return cpu_unknown(type);
     }
     need_place(e, var);
+    place_of(e, var, place, sizeof place);
     cpu_value v =
-        cpu_new(e, type, hold, "load %s, ptr %%x%u", cpu_type(e, type, hold == CPU_EACH), var);
+        cpu_new(e, type, hold, "load %s, ptr %s", cpu_type(e, type, hold == CPU_EACH), place);
     v.stride = hold == CPU_LINEAR ? e->strides[var] : 0;
     return v;
 }
@@ -99,8 +114,10 @@ void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
         cpu_value old = cpu_get(e, var);
         value = cpu_select(e, cpu_active(e), value, old);
     }
-    cpu_line(e, "  store %s %s, ptr %%x%u", cpu_type(e, (vyre_type)value.type, each), value.text,
-             var);
+    char place[28];
+    place_of(e, var, place, sizeof place);
+    cpu_line(e, "  store %s %s, ptr %s", cpu_type(e, (vyre_type)value.type, each), value.text,
+             place);
 }
 
 /* Masks. */
@@ -294,6 +311,10 @@ static cpu_scope *open_scope(cpu_emit *e, vyre_stmt stmt) {
     return scope;
 }
 
+uint32_t cpu_open_scope(cpu_emit *e, vyre_stmt stmt) {
+    return open_scope(e, stmt)->label;
+}
+
 /* Lanes part at the scope, which has just been opened. */
 static void part(cpu_emit *e, cpu_scope *scope) {
     scope->parts = true;
@@ -365,7 +386,7 @@ static void emit_end_of_list(cpu_emit *e) {
 
 /* Trips are counted, in a variable that LLVM keeps in a register; now and then the clock is looked
  * at. */
-static void emit_check(cpu_emit *e) {
+void cpu_emit_check(cpu_emit *e) {
     const uint32_t label = cpu_label(e);
     cpu_value fuel = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%fuel");
     fuel = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, 1", fuel.text);
@@ -442,11 +463,8 @@ static void emit_while(cpu_emit *e, vyre_stmt stmt) {
     begin_trip(e, s);
 }
 
-static void emit_for(cpu_emit *e, vyre_stmt stmt) {
+void cpu_open_for(cpu_emit *e, vyre_stmt stmt, cpu_value from, cpu_value to, cpu_value step) {
     const vyre_stmt_node *n = &e->p->stmts[stmt];
-    cpu_value from = cpu_operand(e, n, 0);
-    cpu_value to = cpu_flat(e, cpu_operand(e, n, 1));
-    cpu_value step = n->arg[2] == VYRE_NONE ? cpu_u32(1) : cpu_flat(e, cpu_operand(e, n, 2));
     cpu_value first = cpu_apply(e, VYRE_EXPR_LT, from, to, to);
     if (!step.known || step.bits == 0) {
         cpu_value moves = cpu_apply(e, VYRE_EXPR_NE, step, cpu_u32(0), step);
@@ -477,6 +495,12 @@ static void emit_for(cpu_emit *e, vyre_stmt stmt) {
     begin_trip(e, s);
 }
 
+static void emit_for(cpu_emit *e, vyre_stmt stmt) {
+    const vyre_stmt_node *n = &e->p->stmts[stmt];
+    cpu_value step = n->arg[2] == VYRE_NONE ? cpu_u32(1) : cpu_flat(e, cpu_operand(e, n, 2));
+    cpu_open_for(e, stmt, cpu_operand(e, n, 0), cpu_flat(e, cpu_operand(e, n, 1)), step);
+}
+
 /* The next value is a 32-bit sum: less than the last one if it passed 2^32, which ends the loop. */
 static void next_of_for(cpu_emit *e, const cpu_scope *s) {
     const vyre_stmt_node *n = &e->p->stmts[s->opener];
@@ -500,7 +524,9 @@ static void next_of_for(cpu_emit *e, const cpu_scope *s) {
     const bool each = e->holds[n->var] == CPU_EACH;
     next = each ? cpu_each(e, next) : next;
     if (next.hold != CPU_EACH || each) {
-        cpu_line(e, "  store %s %s, ptr %%x%u", cpu_type(e, VYRE_U32, each), next.text, n->var);
+        char place[28];
+        place_of(e, n->var, place, sizeof place);
+        cpu_line(e, "  store %s %s, ptr %s", cpu_type(e, VYRE_U32, each), next.text, place);
     }
     cpu_line(e, "  br i1 %s, label %%trip%u, label %%out%u", test.text, s->label, s->label);
 }
@@ -527,7 +553,7 @@ static void emit_end_of_loop(cpu_emit *e) {
         cpu_line(e, "some%u:", label);
     }
     if (!is_short(e, s)) {
-        emit_check(e);
+        cpu_emit_check(e);
     }
     if (counted) {
         next_of_for(e, s);
@@ -606,11 +632,5 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
     case VYRE_STMT_COUNT: break;
-    }
-}
-
-void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
-    for (vyre_stmt i = begin; i < end; i++) {
-        cpu_emit_stmt(e, i);
     }
 }

@@ -68,6 +68,9 @@ bool cpu_part_has_varying_loop(const cpu_emit *e);
 /* lanes.c: function gN_segmentK. */
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag);
+/* side.c: how many gangs of the emitter's width, whose variables have been found out, should run
+ * side by side. */
+uint32_t cpu_side_choose(cpu_emit *e);
 /* Forgets what was found out about variables. */
 void cpu_part_forget(cpu_emit *e);
 /* rows.c: [%from, %to) of lanes along x, in whole gangs; ids of one that begins at x. */

@@ -12,12 +12,12 @@
 static const char arguments[] =
     "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
 
-/* local_id of the gang that begins at lane %l. */
-static void emit_ids(cpu_emit *e) {
+/* local_id of the gang that begins at a lane. */
+static void emit_ids(cpu_emit *e, const char *name) {
     const uint32_t *size = e->p->workgroup, w = e->width, lanes = size[0] * size[1] * size[2];
     cpu_value lane = {.type = VYRE_U32, .hold = w > 1 ? CPU_LINEAR : CPU_ONE, .stride = w > 1};
     cpu_value zero = cpu_u32(0);
-    memcpy(lane.text, "%l", 3);
+    (void)snprintf(lane.text, sizeof lane.text, "%s", name);
     e->lane = lane;
     if (size[0] == lanes) {
         e->ids[0] = lane;
@@ -41,18 +41,34 @@ static void emit_ids(cpu_emit *e) {
     e->ids[0] = x;
 }
 
+/* Those of all gangs that run side by side, from lane %l on. */
+static void emit_all_ids(cpu_emit *e) {
+    for (uint32_t g = e->gangs; g-- > 0;) {
+        char name[16];
+        (void)snprintf(name, sizeof name, g ? "%%l%u" : "%%l", g);
+        if (g > 0) {
+            cpu_line(e, "  %s = add nuw nsw i32 %%l, %u", name, g * e->width);
+        }
+        emit_ids(e, name);
+        memcpy(e->side_ids[g], e->ids, sizeof e->ids);
+        e->side_lane[g] = e->lane;
+    }
+}
+
 static void emit_gangs(cpu_emit *e) {
+    const uint32_t step = e->width * e->gangs;
     const uint32_t lanes = e->p->workgroup[0] * e->p->workgroup[1] * e->p->workgroup[2];
     const char *mask = cpu_type(e, VYRE_BOOL, true);
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%lane = alloca i32\n  store i32 0, ptr %%lane");
     cpu_line(e, "  br label %%gangs");
     cpu_line(e, "gangs:");
-    cpu_line(e, "  %%l = load i32, ptr %%lane");
-    cpu_line(e, "  %%gang_more = icmp ult i32 %%l, %u", lanes);
+    cpu_line(e, "  %%block = load i32, ptr %%lane");
+    cpu_line(e, "  %%l = mul nuw nsw i32 %%block, %u", step);
+    cpu_line(e, "  %%gang_more = icmp ult i32 %%block, %u", (lanes + step - 1) / step);
     cpu_line(e, "  br i1 %%gang_more, label %%gang, label %%finish");
     cpu_line(e, "gang:");
-    emit_ids(e);
+    emit_all_ids(e);
     if (e->width > 1) {
         cpu_head(e, "  %%act = alloca %s\n  %%ended = alloca %s", mask, mask);
         cpu_line(e, "  store %s zeroinitializer, ptr %%ended", mask);
@@ -66,8 +82,8 @@ static void emit_gangs(cpu_emit *e) {
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);
     cpu_line(e, "  br label %%gang_end");
     cpu_line(e, "gang_end:");
-    cpu_line(e, "  %%l_next = add i32 %%l, %u", e->width);
-    cpu_line(e, "  store i32 %%l_next, ptr %%lane");
+    cpu_line(e, "  %%block_next = add nuw nsw i32 %%block, 1");
+    cpu_line(e, "  store i32 %%block_next, ptr %%lane");
     cpu_line(e, "  br label %%gangs");
     cpu_line(e, "finish:\n  ret i1 false");
     cpu_line(e, "stop:\n  ret i1 true");
@@ -100,6 +116,11 @@ static void emit_best(const cpu_writer *w, cpu_emit *e) {
     if (!w->gang && width > 1 && !(e->p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) &&
         cpu_part_has_varying_loop(e)) {
         emit_in_gangs_of(e, 1);
+    }
+    e->gangs = cpu_side_choose(e);
+    if (e->gangs > 1) {
+        cpu_part_forget(e);
+        cpu_part_settle(e, emit_gangs);
     }
 }
 

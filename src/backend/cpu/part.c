@@ -64,7 +64,12 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     w->lists += 1 + 3 * p->decl_count;
     vyre_text_init(&e->head, a);
     vyre_text_init(&e->body, a);
+    e->gangs = 1;
     e->values = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->values);
+    e->unlike = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->unlike);
+    e->differs = vyre_alloc_zeroed(a, p->var_count, sizeof *e->differs);
+    e->ranged = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->ranged);
+    e->side = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->side);
     e->holds = vyre_alloc_zeroed(a, p->var_count, sizeof *e->holds);
     e->strides = vyre_alloc_zeroed(a, p->var_count, sizeof *e->strides);
     e->started = vyre_alloc_zeroed(a, p->var_count, sizeof *e->started);
@@ -81,7 +86,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->opaque = vyre_alloc_zeroed(a, p->var_count, sizeof *e->opaque);
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
-        !e->is_single || !e->bound || !e->opaque) {
+        !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
+        !e->side) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
@@ -95,6 +101,10 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     const vyre_program_view *p = e->p;
     vyre_free(a, (void *)(uintptr_t)e->bindings, p->decl_count, sizeof *e->bindings);
     vyre_free(a, e->values, most_exprs(p), sizeof *e->values);
+    vyre_free(a, e->unlike, most_exprs(p), sizeof *e->unlike);
+    vyre_free(a, e->differs, p->var_count, sizeof *e->differs);
+    vyre_free(a, e->ranged, p->stmt_count, sizeof *e->ranged);
+    vyre_free(a, e->side, p->stmt_count, sizeof *e->side);
     vyre_free(a, e->holds, p->var_count, sizeof *e->holds);
     vyre_free(a, e->strides, p->var_count, sizeof *e->strides);
     vyre_free(a, e->started, p->var_count, sizeof *e->started);
@@ -121,7 +131,7 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         memset(e->has_place, 0, e->p->var_count);
         memset(e->has_base, 0, e->p->decl_count);
         e->next = 1;
-        e->scope_count = e->depth = 0;
+        e->scope_count = e->depth = e->gang = 0;
         body(e);
     } while (e->changed);
 }
@@ -197,7 +207,7 @@ void cpu_emit_privates(cpu_emit *e) {
 bool cpu_part_has_varying_loop(const cpu_emit *e) {
     bool varies = false;
     for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
-        varies |= e->parts[i];
+        varies |= e->parts[i] && !e->ranged[i];
     }
     return varies;
 }
