@@ -183,6 +183,18 @@ typedef struct vyre_device_table {
                    vyre_code_origin *out_origin);
 } vyre_device_table;
 
+/* What a backend decided about the code of a segment, for people who tune programs. */
+typedef struct vyre_decision {
+    uint32_t segment;          /* of the module */
+    uint32_t part, part_count; /* of the segment: between its workgroup barriers, from 0 */
+    vyre_place place;          /* of a loop, a guard or an access; line 0: of all of it */
+    char topic[16];            /* "form", "lanes", "loop", ... */
+    char choice[112];          /* what the code does, */
+    char reason[176]; /* and the fact by which that was chosen; "" where there is no other way */
+} vyre_decision;
+/* False: enough. */
+typedef bool (*vyre_decision_fn)(void *user, const vyre_decision *decision);
+
 typedef struct vyre_backend {
     const char *name;        /* stable, unique, lower case */
     const char *description; /* one line */
@@ -199,6 +211,13 @@ typedef struct vyre_backend {
     vyre_status (*open_with)(const struct vyre_backend *backend, const char *path,
                              const vyre_device_options *options, const vyre_allocator *allocator,
                              vyre_backend_device **out_device, vyre_diag *diag);
+    /* Splits a program as for the device that `path` names, and tells how it would run: by segment,
+     * part and place. Opens nothing: what a compiler is needed for is not asked. Of the options
+     * keep_barriers and any_grid are used. (optional) NULL: there is nothing to tell. */
+    vyre_status (*explain)(const struct vyre_backend *backend, const char *path,
+                           const vyre_program *program, const vyre_split_options *options,
+                           const vyre_allocator *allocator, vyre_module **out_module,
+                           vyre_decision_fn tell, void *user, vyre_diag *diag);
 } vyre_backend;
 
 /* A registry starts with the built-in backends. Adding a name that is there is an error. */
@@ -208,6 +227,14 @@ VYRE_API void vyre_registry_destroy(vyre_registry *registry);
 /* The table must outlive the registry. */
 VYRE_API vyre_status vyre_registry_add(vyre_registry *registry, const vyre_backend *backend,
                                        vyre_diag *diag);
+
+/* How a device would run a program: splits it as the backend of the URI would have it, and tells
+ * its decisions one by one. options may be NULL. VYRE_UNSUPPORTED: that backend decides nothing. */
+VYRE_API vyre_status vyre_backend_explain(const vyre_registry *registry, const char *uri,
+                                          const vyre_program *program,
+                                          const vyre_split_options *options,
+                                          const vyre_allocator *allocator, vyre_module **out_module,
+                                          vyre_decision_fn tell, void *user, vyre_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -147,18 +147,31 @@ static vyre_status unknown_backend(const vyre_registry *registry, const char *ur
                      nearest.best ? "\"?" : "");
 }
 
+/* Of "NAME" or "NAME://PATH". */
+static size_t name_length(const char *uri) {
+    const char *colon = strstr(uri, "://");
+    return colon ? (size_t)(colon - uri) : strlen(uri);
+}
+
+/* NULL: there is none of that name. */
+static const vyre_backend *find_backend(const vyre_registry *registry, const char *uri,
+                                        const char **out_path) {
+    const size_t length = name_length(uri);
+    *out_path = uri[length] ? uri + length + 3 : "";
+    return vyre_registry_find(registry, uri, length);
+}
+
 static vyre_status open_plain(const vyre_registry *registry, const char *uri,
                               const vyre_opening *how, vyre_device **out_device, vyre_diag *diag) {
     if (!*uri || strcmp(uri, "auto") == 0) {
         return vyre_device_open_best(registry, how, out_device, diag);
     }
-    const char *colon = strstr(uri, "://");
-    size_t length = colon ? (size_t)(colon - uri) : strlen(uri);
-    const vyre_backend *backend = vyre_registry_find(registry, uri, length);
+    const char *path;
+    const vyre_backend *backend = find_backend(registry, uri, &path);
     if (!backend) {
-        return unknown_backend(registry, uri, length, diag);
+        return unknown_backend(registry, uri, name_length(uri), diag);
     }
-    return vyre_device_open_backend(backend, colon ? colon + 3 : "", how, out_device, diag);
+    return vyre_device_open_backend(backend, path, how, out_device, diag);
 }
 
 /* uri is what follows "fault://": INNER?op=... */
@@ -200,6 +213,30 @@ vyre_status vyre_device_open(const vyre_registry *registry, const char *uri,
                              const vyre_allocator *allocator, vyre_device **out_device,
                              vyre_diag *diag) {
     return vyre_device_open_with(registry, uri, NULL, allocator, out_device, diag);
+}
+
+vyre_status vyre_backend_explain(const vyre_registry *registry, const char *uri,
+                                 const vyre_program *program, const vyre_split_options *options,
+                                 const vyre_allocator *allocator, vyre_module **out_module,
+                                 vyre_decision_fn tell, void *user, vyre_diag *diag) {
+    static const vyre_split_options defaults;
+    if (!uri || !program || !out_module || !tell) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give a URI, a program, a place for the module and whom to tell",
+                         "an argument of vyre_backend_explain is NULL");
+    }
+    const char *path;
+    const vyre_backend *backend = find_backend(registry, uri, &path);
+    const vyre_allocator a = vyre_allocator_or_system(allocator);
+    if (!backend) {
+        return unknown_backend(registry, uri, name_length(uri), diag);
+    }
+    if (!backend->explain) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED, "ask one that compiles, such as cpu",
+                         "%s runs programs as they are: it has nothing to decide", backend->name);
+    }
+    return backend->explain(backend, path, program, options ? options : &defaults, &a, out_module,
+                            tell, user, diag);
 }
 
 void vyre_device_close(vyre_device *device) {

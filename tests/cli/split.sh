@@ -106,6 +106,38 @@ expect_err 'the device does not have FMA'
 expect_exit 2 "$VYRE" split --lowered nothing "$golden/lowered/wave.vy"
 expect_err 'begin with all, minimal, cpu or opencl'
 
+# How a device runs the segments, and why. Of a processor that all have.
+for subject in "$VYRE_SOURCE"/tests/golden/forms/*.vy; do
+    stored=${subject%.vy}.explain
+    expect_exit 0 "$VYRE" split "$subject" --no-opt --explain --backend 'cpu://features=sse2'
+    expect_quiet err
+    sed -n '/^how cpu runs it$/,$p' out >told
+    [[ ${1:-} != --update ]] || cp told "$stored"
+    expect_same told "$stored"
+    expect_exit 0 "$VYRE" split "$subject" --no-opt --json --backend 'cpu://features=sse2'
+    python3 - told <<'PYTHON'
+import json, re, sys
+module = json.load(open("out"))
+names = [s["name"] for s in module["segments"]]
+assert module["backend"] == "cpu://features=sse2" and module["decisions"]
+lines = []
+for d in module["decisions"]:
+    assert list(d) == ["segment", "part", "parts", "line", "topic", "choice", "reason"], d
+    assert d["segment"] in names and 0 <= d["part"] < d["parts"], d
+    where = f"line {d['line']}, " if d["line"] else ""
+    lines.append(f"    {where}{d['topic']}: {d['choice']}" + (f" because {d['reason']}" if d["reason"] else ""))
+told = [line for line in open(sys.argv[1]).read().splitlines() if line.startswith("    ")]
+assert lines == told, (lines, told)
+PYTHON
+done
+expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend ref
+expect_err "nothing to decide"
+expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend cpq
+expect_err 'did you mean "cpu"?'
+expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend cpu://wings=2
+expect_exit 2 "$VYRE" split "$golden/plain.vy" --explain --backend cpu --turn-loops
+expect_err "decides how the program is cut"
+
 # All at once or nothing.
 cp "$golden/plain.vy" plain.vy
 echo kept >file

@@ -2,7 +2,7 @@
  * byte by byte in tests/cli/split.sh. */
 #include "base/text.h"
 #include "harness/run.h"
-#include "vyre/split.h"
+#include "vyre/backend.h"
 
 static bool collect(void *user, const char *text, size_t length) {
     vyre_text_append(user, text, length);
@@ -203,5 +203,76 @@ static vyre_status split_one(const vyre_allocator *a, void *user) {
 TEST(splitting_out_of_memory) {
     vyre_program *p = run_parse(program);
     CHECK(test_every_allocation(split_one, p, 400) > 0);
+    vyre_program_release(p);
+}
+
+/* How a device runs it */
+
+static bool count_topics(void *user, const vyre_decision *d) {
+    uint32_t *counts = user; /* all, of topic form, of topic loop */
+    counts[0]++;
+    counts[1] += strcmp(d->topic, "form") == 0;
+    counts[2] += strcmp(d->topic, "loop") == 0 && d->place.line == 3;
+    return true;
+}
+
+static const char tuned[] = "program p workgroup(8) {\n"
+                            "  in a : u32[]; inout b : u32[len(a)]; let s = 0; grid_sync;\n"
+                            "  for (k in 0 .. a[global_id.x]) { s = s + k; }\n"
+                            "  b[global_id.x] = s; grid_sync; b[0] = 1; }";
+
+TEST(a_backend_tells_its_decisions_without_a_compiler) {
+    uint32_t counts[3] = {0};
+    vyre_program *p = run_parse(tuned);
+    vyre_module *module = NULL;
+    vyre_diag diag = {0};
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_backend_explain(NULL, "cpu://features=sse2", p, &keep, NULL, &module,
+                                    count_topics, counts, &diag),
+               &diag);
+    CHECK_EQ(counts[1], vyre_module_get(module)->segment_count);
+    CHECK_EQ(counts[2], 1);
+    vyre_module_release(module);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    REQUIRE(maps != NULL);
+    while (fgets(line, sizeof line, maps)) {
+        CHECK(!strstr(line, "libLLVM"));
+    }
+    (void)fclose(maps);
+    CHECK_STATUS(
+        vyre_backend_explain(NULL, "ref", p, NULL, NULL, &module, count_topics, counts, &diag),
+        VYRE_UNSUPPORTED, &diag);
+    CHECK_STATUS(
+        vyre_backend_explain(NULL, "nobody", p, NULL, NULL, &module, count_topics, counts, &diag),
+        VYRE_NOT_FOUND, &diag);
+    CHECK_STATUS(
+        vyre_backend_explain(NULL, "cpu", p, NULL, NULL, NULL, count_topics, counts, &diag),
+        VYRE_INVALID_ARGUMENT, &diag);
+    vyre_program_release(p);
+}
+
+static vyre_status explain_once(const vyre_allocator *a, void *user) {
+    uint32_t counts[3] = {0};
+    vyre_module *module = NULL;
+    vyre_status status =
+        vyre_backend_explain(NULL, "cpu", user, NULL, a, &module, count_topics, counts, NULL);
+    vyre_module_release(module);
+    return status;
+}
+
+TEST(decisions_without_memory_lose_nothing) {
+    vyre_program *p = run_parse(tuned);
+    test_heap heap = {0};
+    vyre_allocator counted = test_heap_allocator(&heap);
+    CHECK_EQ(explain_once(&counted, p), VYRE_OK);
+    const uint64_t calls = heap.calls;
+    for (uint64_t i = 1; i <= calls; i++) { /* text that does not last may be written anew */
+        heap = (test_heap){.fail_at = i, .fail_after = i % 2 == 0};
+        counted = test_heap_allocator(&heap);
+        const vyre_status status = explain_once(&counted, p);
+        CHECK(status == VYRE_OUT_OF_MEMORY || (status == VYRE_OK && !heap.fail_after));
+        CHECK_EQ(heap.live_blocks, 0);
+    }
     vyre_program_release(p);
 }

@@ -3,14 +3,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "io/file.h"
-#include "vyre/split.h"
+#include "split.h"
 
 typedef struct split_options {
     bool explain, dot, svg, json, no_opt, turn_loops, ahead;
     cli_number lane_words;
-    const char *folder, *scope, *lowered;
+    const char *folder, *scope, *lowered, *backend;
 } split_options;
 
 #define AT(field) offsetof(split_options, field)
@@ -34,6 +33,9 @@ static const cli_option options[] = {
     {"lowered", CLI_TEXT, 0, false, AT(lowered), "CAPS",
      "show segments as a device gets them that has all operations, or only some: minimal, cpu, "
      "opencl, or a list of what is missing, such as sin,async,subgroups,ended_lanes"},
+    {"backend", CLI_TEXT, 0, false, AT(backend), "NAME",
+     "cut the program as for this device, and with --explain or --json tell how it runs each "
+     "segment and loop, and why"},
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -98,7 +100,8 @@ static cli_exit write_folder(cli_context *cli, const char *folder, const vyre_mo
     return status == VYRE_OK ? CLI_OK : cli_report(cli, &diag);
 }
 
-static cli_exit show(cli_context *cli, const split_options *o, const vyre_module *module) {
+static cli_exit show(cli_context *cli, const split_options *o, const vyre_module *module,
+                     const split_decisions *decisions) {
     vyre_module_format format = o->explain ? VYRE_MODULE_EXPLAIN
                                 : o->json  ? VYRE_MODULE_JSON
                                 : o->dot   ? VYRE_MODULE_DOT
@@ -111,7 +114,28 @@ static cli_exit show(cli_context *cli, const split_options *o, const vyre_module
         vyre_text_finish(&text);
         return cli_report(cli, &diag);
     }
+    if (o->backend && o->explain) {
+        split_write_decisions(&text, o->backend, module, decisions);
+    } else if (o->backend && o->json) {
+        split_write_decisions_json(&text, o->backend, module, decisions);
+    }
     return cli_output(cli, &text);
+}
+
+/* What the options say, or the device that they name. */
+static vyre_status split(const split_options *o, const vyre_program *program, bool of_group,
+                         const vyre_capabilities *can, split_decisions *decisions,
+                         vyre_module **out_module, vyre_diag *diag) {
+    const uint64_t words = o->lane_words.value;
+    const vyre_split_options how = {.scope = of_group ? VYRE_SPLIT_SCOPE_WORKGROUP
+                                                      : VYRE_SPLIT_SCOPE_GRID,
+                                    .keep_barriers = o->no_opt,
+                                    .turn_loops = o->turn_loops && !of_group,
+                                    .ahead = o->ahead,
+                                    .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
+                                    .can = can};
+    return o->backend ? split_decide(o->backend, program, &how, decisions, out_module, diag)
+                      : vyre_split(program, &how, NULL, out_module, diag);
 }
 
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
@@ -126,6 +150,12 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return cli_fail(cli, VYRE_INVALID_ARGUMENT, "say grid or workgroup",
                         "--scope %s is not known", o->scope);
     }
+    if (o->backend &&
+        (o->scope || o->lowered || o->turn_loops || o->ahead || o->lane_words.given)) {
+        return cli_fail(cli, VYRE_INVALID_ARGUMENT,
+                        "leave --scope, --lowered, --turn-loops, --ahead and --lane-words out",
+                        "--backend decides how the program is cut");
+    }
     vyre_capabilities can;
     vyre_diag diag = {0};
     if (o->lowered && vyre_capabilities_named(o->lowered, &can, &diag) != VYRE_OK) {
@@ -137,22 +167,16 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return exit;
     }
     vyre_module *module = NULL;
-    uint64_t words = o->lane_words.value;
-    vyre_split_options how = {.scope =
-                                  of_group ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID,
-                              .keep_barriers = o->no_opt,
-                              .turn_loops = o->turn_loops && !of_group,
-                              .ahead = o->ahead,
-                              .lane_words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
-                              .can = o->lowered ? &can : NULL};
-    vyre_status status = vyre_split(program, &how, NULL, &module, &diag);
+    split_decisions decisions = {.failed = false};
+    vyre_status status =
+        split(o, program, of_group, o->lowered ? &can : NULL, &decisions, &module, &diag);
     vyre_program_release(program);
-    if (status != VYRE_OK) {
-        return cli_report(cli, &diag);
+    if (status == VYRE_OK) {
+        exit = o->folder ? write_folder(cli, o->folder, module) : show(cli, o, module, &decisions);
+        vyre_module_release(module);
     }
-    exit = o->folder ? write_folder(cli, o->folder, module) : show(cli, o, module);
-    vyre_module_release(module);
-    return exit;
+    split_decisions_finish(&decisions);
+    return status == VYRE_OK ? exit : cli_report(cli, &diag);
 }
 
 const cli_command cli_split_command = {

@@ -102,6 +102,13 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
     return VYRE_OK;
 }
 
+/* All that is emitted; the rest is lowered to it. */
+static vyre_capabilities capabilities(void) {
+    vyre_capabilities can = {0};
+    (void)vyre_capabilities_named("calls,async,elementary", &can, NULL);
+    return can;
+}
+
 static void cpu_close(vyre_backend_device *object) {
     cpu_device *device = (cpu_device *)object;
     vyre_allocator a = device->host.allocator;
@@ -131,8 +138,7 @@ static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
     }
     *device = options;
     device->host.allocator = a;
-    /* All that is emitted; the rest is lowered to it. */
-    (void)vyre_capabilities_named("calls,async,elementary", &device->can, NULL);
+    device->can = capabilities();
     const vyre_team_options team = {.threads = options.threads};
     const cpu_codes_options codes = {
         .isa = options.isa, .effort = options.effort, .folder = given ? given->code_folder : NULL};
@@ -181,14 +187,18 @@ static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info
 
 /* Compiling. */
 
+static void destroy_pieces(const vyre_allocator *a, cpu_piece *pieces, uint32_t count) {
+    for (uint32_t i = 0; pieces && i < count; i++) {
+        cpu_group_finish(&pieces[i].group, a);
+    }
+    vyre_free(a, pieces, count, sizeof *pieces);
+}
+
 static void destroy_kernel(const cpu_device *device, cpu_kernel *kernel) {
     const vyre_allocator *a = &device->host.allocator;
     cpu_kernel_rest(kernel, a);
     cpu_codes_give_back(device->codes, kernel->code);
-    for (uint32_t i = 0; kernel->pieces && i < kernel->piece_count; i++) {
-        cpu_group_finish(&kernel->pieces[i].group, a);
-    }
-    vyre_free(a, kernel->pieces, kernel->piece_count, sizeof *kernel->pieces);
+    destroy_pieces(a, kernel->pieces, kernel->piece_count);
     vyre_free(a, kernel, 1, sizeof *kernel);
 }
 
@@ -205,16 +215,15 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
 }
 
 /* All pieces as one text. */
-static vyre_status write_pieces(const cpu_device *device, cpu_kernel *kernel,
-                                const vyre_program *const *programs, vyre_text *text,
-                                vyre_diag *diag) {
+static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_piece *pieces,
+                                const vyre_program *const *programs, uint32_t count,
+                                vyre_text *text, vyre_diag *diag) {
     const vyre_allocator *a = &device->host.allocator;
     cpu_writer writer;
-    cpu_codes_begin_text(device->codes, text);
-    cpu_writer_begin(&writer, device->isa, device->gang, a, text);
+    cpu_writer_begin(&writer, device->isa, device->gang, notes, a, text);
     vyre_status status = VYRE_OK;
-    for (uint32_t i = 0; i < kernel->piece_count && status == VYRE_OK; i++) {
-        cpu_group *group = &kernel->pieces[i].group;
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        cpu_group *group = &pieces[i].group;
         status = cpu_group_create(programs[i], a, group, diag);
         if (status == VYRE_OK) {
             status = cpu_write_group(&writer, group, i, diag);
@@ -234,11 +243,13 @@ static vyre_status compile_pieces(cpu_device *device, const vyre_program *const 
     }
     vyre_text text;
     vyre_text_init(&text, a);
+    cpu_codes_begin_text(device->codes, &text);
     kernel->module = module;
     kernel->pieces = vyre_alloc_zeroed(a, count, sizeof *kernel->pieces);
     kernel->piece_count = count;
-    vyre_status status = kernel->pieces ? write_pieces(device, kernel, programs, &text, diag)
-                                        : vyre_fail_memory(diag, "a kernel");
+    vyre_status status =
+        kernel->pieces ? write_pieces(device, NULL, kernel->pieces, programs, count, &text, diag)
+                       : vyre_fail_memory(diag, "a kernel");
     if (status == VYRE_OK && count > 0) {
         status = cpu_codes_take(device->codes, &text, &kernel->code, &kernel->origin, diag);
     }
@@ -294,6 +305,61 @@ static vyre_status cpu_run_pass(vyre_backend_device *object, vyre_backend_kernel
                           out_result, diag);
 }
 
+/* Explaining: the text is written, and what was decided meanwhile is told. */
+
+static vyre_status tell_module(const cpu_device *device, const vyre_module *module,
+                               vyre_decision_fn tell, void *user, vyre_diag *diag) {
+    const vyre_allocator *a = &device->host.allocator;
+    const vyre_module_view *m = vyre_module_get(module);
+    cpu_notes notes = {.allocator = *a};
+    vyre_text text;
+    vyre_text_init(&text, a);
+    cpu_piece *pieces = vyre_alloc_zeroed(a, m->segment_count, sizeof *pieces);
+    vyre_status status =
+        pieces ? write_pieces(device, &notes, pieces, m->segments, m->segment_count, &text, diag)
+               : vyre_fail_memory(diag, "the parts of a program");
+    if (status == VYRE_OK && notes.failed) {
+        status = vyre_fail_memory(diag, "what was decided");
+    }
+    bool more = status == VYRE_OK;
+    for (uint32_t i = 0; i < notes.list.count && more; i++) {
+        vyre_decision *d = &notes.list.data[i].decision;
+        d->part_count = cpu_group_segments(&pieces[d->segment].group);
+        more = tell(user, d);
+    }
+    destroy_pieces(a, pieces, m->segment_count);
+    cpu_notes_finish(&notes);
+    vyre_text_finish(&text);
+    return status;
+}
+
+static vyre_status cpu_explain(const vyre_backend *backend, const char *path,
+                               const vyre_program *program, const vyre_split_options *options,
+                               const vyre_allocator *allocator, vyre_module **out_module,
+                               vyre_decision_fn tell, void *user, vyre_diag *diag) {
+    (void)backend;
+    cpu_device device = {.host = {.allocator = *allocator}, .isa = cpu_isa_of_host()};
+    const vyre_capabilities can = capabilities();
+    const vyre_split_options how = {.keep_barriers = options->keep_barriers,
+                                    .any_grid = options->any_grid,
+                                    .turn_loops = !options->any_grid,
+                                    .can = &can};
+    vyre_module *module = NULL;
+    vyre_status status = parse_path(&device, path, diag);
+    if (status == VYRE_OK) {
+        status = vyre_split(program, &how, allocator, &module, diag);
+    }
+    if (status == VYRE_OK) {
+        status = tell_module(&device, module, tell, user, diag);
+    }
+    if (status != VYRE_OK) {
+        vyre_module_release(module);
+        return status;
+    }
+    *out_module = module;
+    return VYRE_OK;
+}
+
 static const vyre_device_table cpu_table = {
     VYRE_HOST_MEMORY_ENTRIES,
     .close = cpu_close,
@@ -313,4 +379,5 @@ const vyre_backend vyre_backend_cpu = {
     .device = &cpu_table,
     .open = cpu_open,
     .open_with = cpu_open_with,
+    .explain = cpu_explain,
 };

@@ -17,6 +17,7 @@
 
 #include "backend/cpu/context.h"
 #include "backend/cpu/llvm.h"
+#include "backend/cpu/notes.h"
 #include "base/text.h"
 
 typedef enum cpu_hold { CPU_ONE, CPU_LINEAR, CPU_EACH } cpu_hold;
@@ -127,6 +128,8 @@ typedef struct cpu_emit {
     bool apart;       /* statements are for that gang only */
     bool in_range;    /* in a loop that is made twice */
     uint32_t segment; /* its number */
+    cpu_notes *notes; /* NULL: nobody asks, or what is emitted is not worth telling */
+    uint32_t piece;   /* number of the program, for them */
     uint32_t lists;   /* number of its first alias list in the module */
     uint32_t next;    /* number of the next value or label */
     uint32_t depth;   /* scopes around that part */
@@ -161,6 +164,10 @@ typedef struct cpu_emit {
     bool *has_base;   /* per declaration: its base and count are */
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
+
+/* part.c: notes a decision, "CHOICE because REASON" (notes.h). */
+void cpu_note(const cpu_emit *e, vyre_stmt stmt, const char *topic, const char *format, ...)
+    VYRE_PRINTF(4, 5);
 
 /* emit_value.c */
 const char *cpu_type(const cpu_emit *e, vyre_type type, bool each); /* "i32" or "<8 x i32>" */

@@ -343,6 +343,7 @@ static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
     const char *otherwise = s->has_else ? "else" : "end";
     cpu_value test = condition;
     if (condition.hold != CPU_ONE) {
+        cpu_note(e, stmt, "if", "masked because not all of %u lanes take the same way", e->width);
         part(e, s);
         s->taken = condition;
         cpu_value mask = both(e, s->saved, condition);
@@ -444,9 +445,24 @@ static void note_parting(cpu_emit *e, vyre_stmt loop, const cpu_value *condition
     }
 }
 
+static void note_loop(const cpu_emit *e, vyre_stmt loop) {
+    if (e->parts[loop]) {
+        cpu_note(e, loop, "loop",
+                 "lanes that are done wait, masked, for the others of their %u because trips vary "
+                 "from lane to lane",
+                 e->width);
+    } else if (e->width > 1) {
+        cpu_note(e, loop, "loop",
+                 "one loop for %u lanes because its trips are the same for all of them", e->width);
+    } else {
+        cpu_note(e, loop, "loop", "a loop of one lane because lanes run one after another");
+    }
+}
+
 static void emit_while(cpu_emit *e, vyre_stmt stmt) {
     const vyre_stmt_node *n = &e->p->stmts[stmt];
     cpu_scope *s = open_scope(e, stmt);
+    note_loop(e, stmt);
     if (e->parts[stmt]) {
         part(e, s);
     }
@@ -475,6 +491,7 @@ void cpu_open_for(cpu_emit *e, vyre_stmt stmt, cpu_value from, cpu_value to, cpu
     note_parting(e, stmt, &first);
     note_parting(e, stmt, &step);
     cpu_scope *s = open_scope(e, stmt);
+    note_loop(e, stmt);
     if (e->parts[stmt]) {
         part(e, s);
     } else if (first.hold != CPU_ONE) {
@@ -582,6 +599,8 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
         return;
     }
     if (s->op == VYRE_STMT_IF && cpu_is_marked(e, site, CPU_MARK_GUARD)) {
+        cpu_note(e, stmt, "if",
+                 "clips the range of lanes, none is asked because the guard is linear in the lane");
         (void)open_scope(e, stmt); /* the condition holds */
         return;
     }

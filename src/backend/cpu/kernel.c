@@ -50,9 +50,9 @@ static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
         CPU_FIELD(fuel), lanes, number, CPU_FIELD(check));
 }
 
-void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
-                      vyre_text *out) {
-    *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .out = out};
+void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, cpu_notes *notes,
+                      const vyre_allocator *a, vyre_text *out) {
+    *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .notes = notes, .out = out};
     vyre_text_init(&w->tail, a);
     vyre_text_puts(out, "target triple = \"x86_64-unknown-linux-gnu\"\n\n");
 }
@@ -69,7 +69,8 @@ vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag) {
 vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
     const uint32_t *size = vyre_program_get(cpu_group_source(group))->workgroup;
     vyre_status status = VYRE_OK;
-    if (cpu_rows_apply(group)) {
+    w->piece = number;
+    if (!cpu_rows_refusal(group)) {
         return cpu_write_rows(w, group, number, diag);
     }
     for (uint32_t i = 0; i < cpu_group_segments(group) && status == VYRE_OK; i++) {

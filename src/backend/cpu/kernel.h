@@ -39,11 +39,13 @@ typedef struct cpu_writer {
     uint32_t lists; /* alias lists so far */
     vyre_text *out;
     cpu_cold cold;
-    vyre_text tail; /* what stands behind the functions */
+    vyre_text tail;   /* what stands behind the functions */
+    cpu_notes *notes; /* NULL: nobody asks */
+    uint32_t piece;   /* the group that is written */
 } cpu_writer;
 
-void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, const vyre_allocator *a,
-                      vyre_text *out);
+void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, cpu_notes *notes,
+                      const vyre_allocator *a, vyre_text *out);
 vyre_status cpu_writer_end(cpu_writer *w, vyre_diag *diag);
 /* Functions of a group; its entry is `runN`, a cpu_entry. */
 vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);
@@ -60,6 +62,8 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e));
 void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const char *arguments);
 void cpu_load_field(vyre_text *t, const char *name, const char *type, size_t offset);
 void cpu_load_grid(vyre_text *t);
+/* Notes how many lanes run in lockstep; `why` (may be NULL) is why not as many as vectors hold. */
+void cpu_note_width(const cpu_writer *w, const cpu_emit *e, uint32_t width, const char *why);
 /* Private arrays begin as zeros. */
 void cpu_emit_privates(cpu_emit *e);
 /* Whether a loop of the segment has trips that vary in the gang. */
@@ -80,8 +84,8 @@ void cpu_range_ids(cpu_emit *e, const char *x);
  * trusts. False: nothing can be found out. Whether guards clip. */
 bool cpu_find_pieces(cpu_emit *e);
 bool cpu_has_guard(const cpu_emit *e);
-/* rows.c: whether the group can be dissolved; its functions, with runN. */
-bool cpu_rows_apply(const cpu_group *group);
+/* rows.c: why the group can't be dissolved, or NULL; its functions, with runN. */
+const char *cpu_rows_refusal(const cpu_group *group);
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);
 /* schedule.c: function gN_group. */
 vyre_status cpu_write_schedule(cpu_writer *w, const cpu_group *group, uint32_t number,

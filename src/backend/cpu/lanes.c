@@ -115,6 +115,7 @@ static void emit_best(const cpu_writer *w, cpu_emit *e) {
     emit_in_gangs_of(e, width);
     if (!w->gang && width > 1 && !(e->p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1) &&
         cpu_part_has_varying_loop(e)) {
+        cpu_note_width(w, e, 1, "trips of a loop vary from lane to lane");
         emit_in_gangs_of(e, 1);
     }
     e->gangs = cpu_side_choose(e);
@@ -122,6 +123,18 @@ static void emit_best(const cpu_writer *w, cpu_emit *e) {
         cpu_part_forget(e);
         cpu_part_settle(e, emit_gangs);
     }
+}
+
+static void note_form(const cpu_writer *w, const cpu_group *group, const cpu_emit *e,
+                      uint32_t width) {
+    const vyre_program_view *p = e->p;
+    const bool is_whole = width * 4 >= cpu_isa_vector_bytes(w->isa);
+    cpu_note(e, VYRE_NONE, "form", "group after group, the lanes of each because %s",
+             cpu_rows_refusal(group));
+    cpu_note_width(w, e, width,
+                   p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1 ? "it has subgroup operations"
+                   : is_whole                                    ? NULL
+                              : "a group has no more that fill vectors");
 }
 
 /* A step of a tree in workgroup memory: a guard lets only some lanes pass. */
@@ -199,6 +212,7 @@ vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t numb
     const uint32_t lanes = e.p->workgroup[0] * e.p->workgroup[1] * e.p->workgroup[2];
     const bool along_x = e.p->workgroup[0] == lanes && lanes % width == 0 &&
                          !(e.p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1);
+    note_form(w, group, &e, width);
     if (!(along_x && width > 1) || !write_clipped(w, &e, number, width)) {
         emit_best(w, &e);
         (void)snprintf(name, sizeof name, "g%u_segment%u", number, segment);

@@ -1,4 +1,6 @@
 /* One function of a kernel: an emitter, set up for a segment, and what it gives as text. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/cpu/kernel.h"
@@ -60,6 +62,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
                     .isa = w->isa,
                     .width = 1,
                     .segment = segment,
+                    .notes = segment == VYRE_NONE ? NULL : w->notes,
+                    .piece = w->piece,
                     .lists = w->lists};
     w->lists += 1 + 3 * p->decl_count;
     vyre_text_init(&e->head, a);
@@ -123,9 +127,51 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_text_finish(&e->body);
 }
 
+void cpu_note(const cpu_emit *e, vyre_stmt stmt, const char *topic, const char *format, ...) {
+    static const char between[] = " because ";
+    cpu_noted noted = {.decision = {.segment = e->piece, .part = e->segment},
+                       .stmt = stmt,
+                       .pending = stmt != VYRE_NONE};
+    vyre_decision *d = &noted.decision;
+    char all[sizeof d->choice + sizeof d->reason];
+    va_list arguments;
+    if (!e->notes || e->probing) {
+        return;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(all, sizeof all, format, arguments);
+    va_end(arguments);
+    char *reason = strstr(all, between);
+    if (reason) {
+        *reason = '\0';
+        vyre_diag_copy(d->reason, sizeof d->reason, reason + sizeof between - 1);
+    }
+    vyre_diag_copy(d->choice, sizeof d->choice, all);
+    vyre_diag_copy(d->topic, sizeof d->topic, topic);
+    if (stmt != VYRE_NONE) {
+        d->place = vyre_program_stmt_place(e->program, stmt);
+    }
+    cpu_notes_add(e->notes, &noted);
+}
+
+void cpu_note_width(const cpu_writer *w, const cpu_emit *e, uint32_t width, const char *why) {
+    const uint32_t bytes = cpu_isa_vector_bytes(w->isa);
+    if (w->gang) {
+        cpu_note(e, VYRE_NONE, "lanes", "%u in lockstep because that was asked for", width);
+    } else if (width == 1) {
+        cpu_note(e, VYRE_NONE, "lanes", "one after another because %s", why ? why : "");
+    } else if (why) {
+        cpu_note(e, VYRE_NONE, "lanes", "%u in lockstep because %s", width, why);
+    } else {
+        cpu_note(e, VYRE_NONE, "lanes", "%u in lockstep because vectors have %u bytes", width,
+                 bytes);
+    }
+}
+
 void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
     do {
         e->changed = false;
+        cpu_notes_restart(e->notes);
         vyre_text_reset(&e->head);
         vyre_text_reset(&e->body);
         memset(e->has_place, 0, e->p->var_count);
@@ -175,6 +221,7 @@ void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const ch
     vyre_text_puts(out, vyre_text_string(&e->body));
     vyre_text_puts(out, "}\n\n");
     write_aliases(e, &w->tail);
+    cpu_notes_commit(e->notes);
     out->failed |= e->head.failed || e->body.failed;
 }
 

@@ -29,17 +29,20 @@ enum {
 static const char range_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to";
 static const char probe_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to, ptr %out";
 
-bool cpu_rows_apply(const cpu_group *group) {
+const char *cpu_rows_refusal(const cpu_group *group) {
     const vyre_program_view *p = vyre_program_get(group->program);
-    bool apart =
-        !group->module && group->arena == 0 && !(p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1);
-    for (vyre_expr i = 0; i < p->expr_count; i++) {
+    const char *why = group->module                                   ? "it has barriers"
+                      : group->arena                                  ? "it has workgroup memory"
+                      : p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1 ? "it has subgroup operations"
+                                                                      : NULL;
+    for (vyre_expr i = 0; i < p->expr_count && !why; i++) {
         const uint8_t id = p->exprs[i].sub;
-        apart &= p->exprs[i].op != VYRE_EXPR_BUILTIN || id == VYRE_BUILTIN_GLOBAL_ID ||
-                 id == VYRE_BUILTIN_GLOBAL_SIZE || id == VYRE_BUILTIN_NUM_GROUPS ||
-                 id == VYRE_BUILTIN_GROUP_SIZE;
+        const bool is_free = p->exprs[i].op != VYRE_EXPR_BUILTIN || id == VYRE_BUILTIN_GLOBAL_ID ||
+                             id == VYRE_BUILTIN_GLOBAL_SIZE || id == VYRE_BUILTIN_NUM_GROUPS ||
+                             id == VYRE_BUILTIN_GROUP_SIZE;
+        why = is_free ? NULL : "it asks for ids within or of its group";
     }
-    return apart;
+    return why;
 }
 
 /* Ids of a gang, or lane, that begins at x. */
@@ -139,9 +142,15 @@ static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t wid
         return false;
     }
     if (pieces) {
+        cpu_note(
+            e, VYRE_NONE, "bounds",
+            "guards and bounds are tested once for a range of lanes because the first lane tells "
+            "how far they hold");
         write_as(w, e, number, "probe", probe_arguments);
         cpu_part_settle(e, cpu_emit_range);
     } else {
+        cpu_note(e, VYRE_NONE, "bounds",
+                 "each access is tested because nothing can be found out before lanes run");
         vyre_text_printf(w->out,
                          "define internal i1 @g%u_probe(%s) #0 {\n  store i32 %%from, ptr %%out\n"
                          "  %%second = getelementptr i8, ptr %%out, i64 4\n"
@@ -283,7 +292,12 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
         return status;
     }
     e.form = CPU_FORM_ROWS;
+    cpu_note(&e, VYRE_NONE, "form",
+             "groups are dissolved, lanes along x are one range because nothing is shared within a "
+             "group");
+    cpu_note_width(w, &e, width, atomics ? "it has atomics" : traps ? "it may trap" : NULL);
     if (width > 1 && !write_fast(w, &e, number, width)) {
+        cpu_note_width(w, &e, 1, "trips of a loop vary from lane to lane");
         width = 1;
     }
     e.width = 1;

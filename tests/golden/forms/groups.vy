@@ -1,0 +1,24 @@
+// Segments that are bound to their groups, and the parts between workgroup barriers.
+program groups workgroup(64) {
+    in a : u32[];
+    inout b : u32[len(a)];
+    workgroup t : u32[64];
+    t[local_id.x] = a[global_id.x];
+    barrier;
+    if (local_id.x < 32) { // a step of a tree
+        t[local_id.x] = t[local_id.x] + t[local_id.x + 32];
+    }
+    barrier;
+    let s = 0;
+    for (k in 0 .. local_id.x) { // trips that vary
+        s = s + t[k];
+    }
+    barrier;
+    atomic_add(t[s % 64], 1);
+    barrier;
+    b[global_id.x] = t[63 - local_id.x];
+    grid_sync;
+    b[global_id.x] = subgroup_add(b[global_id.x]);
+    grid_sync;
+    b[global_id.x] = b[global_id.x] + group_id.x;
+}
