@@ -216,7 +216,7 @@ typedef enum vyre_split_scope {
 
 typedef struct vyre_module_view {
     const vyre_program *source; /* what was split: calls inlined, versions of variables apart,
-                                   needless barriers removed */
+                                   needless barriers removed, bases of values added */
     const vyre_program *const *segments;
     const vyre_segment_decl *const *decls; /* of each segment: for each of its declarations */
     /* The declarations of the source, then _made; the scalars, each bound to 0; assignments. */

@@ -82,3 +82,27 @@ vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
 void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out) {
     vyre_shapes_evaluate(shapes, step, out);
 }
+
+vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
+                             const vyre_allocator *a) {
+    vyre_calls calls;
+    *shaped = (vyre_shaped){0};
+    vyre_status status = vyre_calls_init(&calls, program, a);
+    if (status == VYRE_OK) {
+        status = vyre_effects_create(program, &calls, a, &shaped->effects);
+        vyre_calls_finish(&calls, a);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_shapes_create(program, shaped->effects, a, &shaped->shapes);
+    }
+    if (status != VYRE_OK) {
+        vyre_shaped_finish(shaped);
+    }
+    return status;
+}
+
+void vyre_shaped_finish(vyre_shaped *shaped) {
+    vyre_shapes_destroy(shaped->shapes);
+    vyre_effects_destroy(shaped->effects);
+    *shaped = (vyre_shaped){0};
+}

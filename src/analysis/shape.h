@@ -35,6 +35,16 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
                                const vyre_allocator *allocator, vyre_shapes **out_shapes);
 void vyre_shapes_destroy(vyre_shapes *shapes);
 
+/* Effects and shapes of a program, for those who need nothing in between. */
+typedef struct vyre_shaped {
+    vyre_effect_map *effects;
+    vyre_shapes *shapes;
+} vyre_shaped;
+/* VYRE_OUT_OF_MEMORY leaves nothing to finish. */
+vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
+                             const vyre_allocator *a);
+void vyre_shaped_finish(vyre_shaped *shaped);
+
 /* Steps are the statements of the entry body in order, each call followed by the body of its
  * function. Without calls, step i is statement entry + i. */
 uint32_t vyre_shapes_step_count(const vyre_shapes *shapes);

@@ -25,10 +25,18 @@
 #include "split/proof.h"
 #include "split/slots.h"
 
-/* Costs in operations: of storing a word at a barrier and loading it behind, of a word that the
- * schedule computes without memory, of a load from an `in` buffer, of a slow operator. A block in a
- * loop counts for several. */
-enum { STORED_WORD = 12, KNOWN_WORD = 4, LOADED = 6, LONG = 8, PER_LOOP = 4, MOST_LOOPS = 4 };
+/* Costs in operations: of storing a word at a barrier and loading it behind, of one that a group
+ * stores, of a word that the schedule computes without memory, of a load from an `in` buffer, of a
+ * slow operator. A block in a loop counts for several. */
+enum {
+    STORED_WORD = 12,
+    GROUP_WORD = 8,
+    KNOWN_WORD = 4,
+    LOADED = 6,
+    LONG = 8,
+    PER_LOOP = 4,
+    MOST_LOOPS = 4
+};
 
 /* While posing the problem: alive, or wanted, if all is computed again that can be. */
 enum { MIGHT_LIVE = 256, MIGHT_WANT = 512 };
@@ -41,6 +49,7 @@ typedef struct analyst {
     vyre_presences found;
     uint32_t *definitions; /* per entity */
     vyre_expr *definition; /* per entity: the last one seen; VYRE_NONE if it is no expression */
+    const vyre_bases *bases;
     const vyre_shapes *shapes;
     vyre_scalars *scalars; /* of the plan */
     vyre_needs needs;
@@ -404,10 +413,31 @@ static bool find_users(const analyst *an, problem *p) {
     return true;
 }
 
+static bool has_base(const analyst *an, uint32_t e) {
+    return an->bases->of && e < an->bases->var_count && an->bases->of[e].base != VYRE_NONE;
+}
+
+/* Base and value are set together, so the one at hand always gives the other, however often they
+ * are set. */
+static bool take_base(analyst *an, problem *to, uint32_t e) {
+    const vyre_base *from = &an->bases->of[e];
+    vyre_cut_value *v = &to->values[e];
+    v->first_operand = to->operands.count;
+    v->operand_count = 1;
+    v->recompute = (from->by_global ? 2u : 0) + (from->by_local ? 2u : 0);
+    return vyre_vec_push(an->a, &to->operands, from->base);
+}
+
 static bool find_operands(analyst *an, problem *to) {
     for (uint32_t e = 0; e < to->count; e++) {
         vyre_cut_value *v = &to->values[e];
         vyre_expr definition = an->definition[e];
+        if (has_base(an, e)) {
+            if (!take_base(an, to, e)) {
+                return false;
+            }
+            continue;
+        }
         v->recompute = UINT32_MAX;
         if (an->definitions[e] == VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
             v->recompute = definition != VYRE_NONE ? recipe_cost(an, definition)
@@ -442,6 +472,12 @@ static bool is_plain(const analyst *an, uint32_t e) {
     return true;
 }
 
+static vyre_carry_kind kind_of(const analyst *an, uint32_t e) {
+    return vyre_scalars_is_uniform(an->scalars, e)     ? VYRE_CARRY_SCALAR
+           : an->scalars->shape[e] == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
+                                                       : VYRE_CARRY_LANE;
+}
+
 /* A value that would be stored only so that others can be computed from it lives as long as they
  * would have; one that is alive anyway costs what its own life costs. Computing is paid for in
  * every block that may need the result, also through others, so that chains are not computed again
@@ -464,8 +500,10 @@ static bool pose(analyst *an, problem *to) {
         vyre_cut_value *v = &to->values[e];
         uint32_t words = vyre_type_size((vyre_type)plan->entities[e].type) / 4;
         v->wanted = plan->entities[e].carried;
-        v->store = (is_plain(an, e) ? KNOWN_WORD : STORED_WORD) * words *
-                   total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
+        v->store = (is_plain(an, e)                      ? KNOWN_WORD
+                    : kind_of(an, e) == VYRE_CARRY_GROUP ? GROUP_WORD
+                                                         : STORED_WORD) *
+                   words * total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
         v->recompute =
             v->recompute < UINT16_MAX ? v->recompute * total_weight(an, MIGHT_WANT, e) : UINT32_MAX;
     }
@@ -504,7 +542,11 @@ static void choose(analyst *an, const problem *p) {
     for (uint32_t e = 0; e < p->count; e++) {
         if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
             plan->entities[e].kind = VYRE_CARRY_RECOMPUTED;
-            plan->entities[e].recipe = an->definition[e];
+            if (has_base(an, e)) {
+                plan->entities[e].from = an->bases->of[e];
+            } else {
+                plan->entities[e].recipe = an->definition[e];
+            }
         }
     }
     need_values(an);
@@ -537,12 +579,6 @@ static bool choose_recipes(analyst *an) {
     vyre_free(an->a, p.first_user, (size_t)p.count + 1, sizeof *p.first_user);
     vyre_vec_free(an->a, &p.operands);
     return ok && !an->found.failed;
-}
-
-static vyre_carry_kind kind_of(const analyst *an, uint32_t e) {
-    return vyre_scalars_is_uniform(an->scalars, e)     ? VYRE_CARRY_SCALAR
-           : an->scalars->shape[e] == VYRE_SHAPE_GROUP ? VYRE_CARRY_GROUP
-                                                       : VYRE_CARRY_LANE;
 }
 
 /* Numbers for what the schedule computes. */
@@ -709,7 +745,8 @@ static bool allocate(analyst *an) {
     plan->condition_scalar = vyre_alloc(a, blocks, sizeof *plan->condition_scalar);
     bool looks = vyre_overwrites_init(&an->overwrites, an->p, an->shapes, a);
     bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
-    bool knows = vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, a);
+    bool knows =
+        vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, an->bases->only_groups, a);
     bool needs = vyre_needs_init(&an->needs, vyre_entity_of_decl(plan, 0), a);
     return lists && looks && knows && needs && plan->entities && plan->first_present &&
            an->definitions && an->definition && plan->ends && plan->condition_scalar;
@@ -735,6 +772,7 @@ static bool analyse(analyst *an) {
         uint32_t hidden = e - p->var_count;
         plan->entities[e].kind = VYRE_CARRY_LANE;
         plan->entities[e].recipe = VYRE_NONE;
+        plan->entities[e].from.base = VYRE_NONE;
         plan->entities[e].scalar = VYRE_NONE;
         plan->entities[e].type = e < p->var_count                              ? p->vars[e].type
                                  : hidden % VYRE_LOOP_VALUES == VYRE_LOOP_MORE ? (uint8_t)VYRE_BOOL
@@ -769,33 +807,29 @@ static bool analyse(analyst *an) {
 }
 
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
-                            const vyre_blocks *blocks, const vyre_allocator *a, vyre_diag *diag) {
+                            const vyre_blocks *blocks, const vyre_bases *bases,
+                            const vyre_allocator *a, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
     *plan = (vyre_carry_plan){.p = p, .blocks = blocks};
     plan->entity_count = p->var_count + blocks->loops.count * VYRE_LOOP_VALUES + p->decl_count;
-    analyst an = {
-        .plan = plan, .p = p, .blocks = blocks, .a = a, .scalars = &plan->scalars, .at = VYRE_NONE};
-    vyre_calls calls;
-    vyre_effect_map *effects = NULL;
-    vyre_shapes *shapes = NULL;
-    vyre_status status = vyre_calls_init(&calls, program, a);
-    if (status == VYRE_OK) {
-        status = vyre_effects_create(program, &calls, a, &effects);
-        vyre_calls_finish(&calls, a);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_shapes_create(program, effects, a, &shapes);
-    }
-    an.shapes = shapes;
+    analyst an = {.plan = plan,
+                  .p = p,
+                  .blocks = blocks,
+                  .bases = bases,
+                  .a = a,
+                  .scalars = &plan->scalars,
+                  .at = VYRE_NONE};
+    vyre_shaped shaped;
+    vyre_status status = vyre_shaped_init(&shaped, program, a);
+    an.shapes = shaped.shapes;
     if (status == VYRE_OK && !(allocate(&an) && analyse(&an))) {
         status = VYRE_OUT_OF_MEMORY;
     }
     if (status == VYRE_OK) {
-        status = vyre_prove_uniform(blocks, program, shapes, plan->scalars.scratch, diag);
+        status = vyre_prove_uniform(blocks, program, shaped.shapes, plan->scalars.scratch, diag);
     }
     release(&an);
-    vyre_shapes_destroy(shapes);
-    vyre_effects_destroy(effects);
+    vyre_shaped_finish(&shaped);
     if (status != VYRE_OK) {
         vyre_carry_finish(plan, a);
     }

@@ -6,6 +6,7 @@
 #ifndef VYRE_SRC_SPLIT_CARRY_H
 #define VYRE_SRC_SPLIT_CARRY_H
 
+#include "split/bases.h"
 #include "split/presence.h"
 #include "split/scalars.h"
 #include "vyre/split.h"
@@ -22,6 +23,7 @@ typedef struct vyre_entity {
     uint32_t scalar;  /* number of the schedule's scalar, or VYRE_NONE: it needs none */
     vyre_expr recipe; /* RECOMPUTED: its defining expression; VYRE_NONE: the implied step 1. Its
                          operands have smaller numbers */
+    vyre_base from;   /* RECOMPUTED from a base, if there is one; which has a smaller number, too */
 } vyre_entity;
 
 typedef struct vyre_carry_plan {
@@ -79,7 +81,8 @@ bool vyre_carry_next_made(const vyre_carry_plan *plan, uint32_t block, vyre_made
 
 /* The program is the inlined one that the blocks were made from. */
 vyre_status vyre_carry_init(vyre_carry_plan *plan, const vyre_program *program,
-                            const vyre_blocks *blocks, const vyre_allocator *a, vyre_diag *diag);
+                            const vyre_blocks *blocks, const vyre_bases *bases,
+                            const vyre_allocator *a, vyre_diag *diag);
 void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a);
 
 #endif

@@ -1,7 +1,8 @@
 /* Fission: a program with barriers becomes a module.
  *
  *     inline calls -> lower pending copies -> lower jumps that not all take -> versions of
- * variables apart -> remove barriers -> blocks -> what is alive and where -> a segment per block
+ * variables apart -> remove barriers -> bases of values -> blocks -> what is alive and where -> a
+ * segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "ir/waits.h"
 #include "lower/inline.h"
 #include "lower/lower_async.h"
 #include "lower/lower_continue.h"
@@ -388,7 +390,7 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
         vyre_blocks_init(&blocks, p, options->scope, m->cuts.data, m->cuts.count, a);
     if (status == VYRE_OK) {
         vyre_carry_plan plan;
-        status = vyre_carry_init(&plan, m->source, &blocks, a, diag);
+        status = vyre_carry_init(&plan, m->source, &blocks, &m->bases, a, diag);
         if (status == VYRE_OK) {
             status = vyre_chunks_init(m, &plan, options, diag);
             status = status == VYRE_OK ? fill(m, &blocks, &plan, diag) : status;
@@ -398,6 +400,62 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
     } else {
         (void)vyre_fail_memory(diag, "splitting");
     }
+    return status;
+}
+
+/* Statements at which the grid waits, after a pass that keeps their order. */
+static void find_waits_again(vyre_module *m, const vyre_program_view *before) {
+    const vyre_program_view *now = vyre_program_get(m->source);
+    uint32_t kept = 0, cut = 0;
+    vyre_stmt at = now->entry;
+    for (vyre_stmt s = before->entry; s < before->stmt_count; s++) {
+        if (!vyre_waits_for_grid(before->stmts[s].op)) {
+            continue;
+        }
+        while (!vyre_waits_for_grid(now->stmts[at].op)) {
+            at++;
+        }
+        if (kept < m->barriers.kept.count && m->barriers.kept.data[kept].stmt == s) {
+            m->barriers.kept.data[kept++].stmt = at;
+        }
+        if (cut < m->cuts.count && m->cuts.data[cut] == s) {
+            m->cuts.data[cut++] = at;
+        }
+        at++;
+    }
+}
+
+/* Variables have other numbers now. */
+static bool renumber_origin(vyre_module *m) {
+    const vyre_bases *bases = &m->bases;
+    vyre_var *origin = vyre_alloc(&m->allocator, bases->var_count, sizeof *origin);
+    if (!origin) {
+        return false;
+    }
+    memset(origin, 0xff, bases->var_count * sizeof *origin);
+    for (vyre_var v = 0; v < bases->old_count; v++) {
+        origin[bases->number[v]] = m->origin[v];
+    }
+    vyre_free(&m->allocator, m->origin, m->origin_count, sizeof *m->origin);
+    m->origin = origin;
+    m->origin_count = bases->var_count;
+    return true;
+}
+
+static vyre_status add_bases(vyre_module *m, vyre_split_scope scope, vyre_diag *diag) {
+    vyre_program *before = m->source, *now = NULL;
+    vyre_status status = vyre_bases_add(before, scope, &m->allocator, &now, &m->bases, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    m->source = now;
+    if (m->bases.of) {
+        find_waits_again(m, vyre_program_get(before));
+        if (m->origin && !renumber_origin(m)) {
+            status = vyre_fail_memory(diag, "splitting");
+        }
+    }
+    vyre_program_release(before);
     return status;
 }
 
@@ -429,7 +487,10 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
         vyre_program_release(apart);
     }
     m->view.widest = UINT32_MAX;
-    return status == VYRE_OK && options->turn_loops ? vyre_turn_loops(m, diag) : status;
+    if (status == VYRE_OK && options->turn_loops) {
+        status = vyre_turn_loops(m, diag);
+    }
+    return status == VYRE_OK ? add_bases(m, options->scope, diag) : status;
 }
 
 /* The lowered program in place of the segment. What lowering adds is memory of its own, and the

@@ -42,6 +42,7 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->buffers, v->buffer_count, sizeof *module->buffers);
     vyre_free(&a, module->buffer_names, v->buffer_count, sizeof *module->buffer_names);
     vyre_free(&a, module->regions, v->region_count, sizeof *module->regions);
+    vyre_bases_finish(&module->bases, &a);
     vyre_barriers_finish(&module->barriers, &a);
     vyre_vec_free(&a, &module->cuts);
     vyre_free(&a, module->live, module->live_count, sizeof *module->live);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "opt/opt_barrier.h"
+#include "split/bases.h"
 #include "split/control_code.h"
 #include "vyre/split.h"
 
@@ -66,6 +67,7 @@ struct vyre_module {
     vyre_carry_buffer *buffers;
     char (*buffer_names)[VYRE_MODULE_NAME];
     vyre_split_region *regions;
+    vyre_bases bases; /* of variables of `source` */
     vyre_barriers barriers;
     VYRE_VEC(vyre_stmt) cuts; /* grid barriers of `source` that only say: cut here; ascending */
     /* One word of a lane (group) fits a buffer, two do not: values of 64 bits are in two. */

@@ -273,7 +273,8 @@ bool vyre_scalars_block(vyre_scalars *sc, uint32_t number) {
 }
 
 bool vyre_scalars_init(vyre_scalars *sc, const vyre_program_view *p, const vyre_blocks *blocks,
-                       const vyre_shapes *shapes, const vyre_allocator *a) {
+                       const vyre_shapes *shapes, const bool *only_groups,
+                       const vyre_allocator *a) {
     *sc = (vyre_scalars){.allocator = *a,
                          .p = p,
                          .blocks = blocks,
@@ -293,6 +294,11 @@ bool vyre_scalars_init(vyre_scalars *sc, const vyre_program_view *p, const vyre_
         for (uint32_t i = block->preds > 0 ? block->first : VYRE_NONE; i != VYRE_NONE;
              i = blocks->items.data[i].next) {
             spread_of_item(sc, &blocks->items.data[i]);
+        }
+    }
+    for (vyre_var v = 0; only_groups && v < p->var_count; v++) {
+        if (only_groups[v]) {
+            define(sc, v, VYRE_SHAPE_GROUP);
         }
     }
     return true;

@@ -39,10 +39,11 @@ typedef struct vyre_scalars {
     VYRE_VEC(vyre_stmt) open; /* constructs around the statement at hand, in its range */
 } vyre_scalars;
 
-/* False when out of memory; to be finished in any case. */
+/* only_groups (per variable, or NULL): which are to be kept by groups, though they may be the same
+ * for the grid. False when out of memory; to be finished in any case. */
 bool vyre_scalars_init(vyre_scalars *scalars, const vyre_program_view *program,
                        const vyre_blocks *blocks, const vyre_shapes *shapes,
-                       const vyre_allocator *a);
+                       const bool *only_groups, const vyre_allocator *a);
 void vyre_scalars_finish(vyre_scalars *scalars);
 
 /* Sets the bits of the block's statements, `decided` and `made`. False when out of memory. */

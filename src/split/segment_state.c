@@ -250,11 +250,37 @@ static void restore_scalar(maker *m, uint32_t e, bool changes) {
     }
 }
 
+/* Adds the lane's place, so many times. */
+static vyre_expr add_place(maker *m, vyre_type type, vyre_expr sum, vyre_builtin which,
+                           uint32_t times) {
+    if (times == 0) {
+        return sum;
+    }
+    vyre_expr place = is_of_group(m) ? vyre_segment_group_id(m, which, 0) : VYRE_NONE;
+    place = place == VYRE_NONE ? id(m, which, 0) : place;
+    place = type == VYRE_U32 ? place : vyre_build_bitcast(m->b, type, place);
+    const bool minus = times == UINT32_MAX;
+    if (times != 1 && !minus) {
+        place = op2(m, VYRE_EXPR_MUL, place, vyre_build_literal(m->b, type, times));
+    }
+    return op2(m, minus ? VYRE_EXPR_SUB : VYRE_EXPR_ADD, sum, place);
+}
+
+static vyre_expr from_base(maker *m, const vyre_entity *entity) {
+    const vyre_base *from = &entity->from;
+    const vyre_type type = (vyre_type)entity->type;
+    vyre_expr sum =
+        add_place(m, type, value_of(m, from->base), VYRE_BUILTIN_GLOBAL_ID, from->by_global);
+    return add_place(m, type, sum, VYRE_BUILTIN_LOCAL_ID,
+                     VYRE_MUTANT(segment_base_at_lane_0, from->by_local, 0));
+}
+
 void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
-        vyre_expr value =
-            entity->recipe == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, entity->recipe);
+        vyre_expr value = entity->from.base != VYRE_NONE ? from_base(m, entity)
+                          : entity->recipe == VYRE_NONE  ? u32(m, 1)
+                                                        : vyre_rewrite_expr(&m->rw, entity->recipe);
         vyre_builder_at(m->b, vyre_program_place(m->rw.source));
         vyre_segment_give(m, e, value);
         return;

@@ -134,6 +134,13 @@ static bool is_bool_array(const vyre_program_view *p, const char *name) {
     return false;
 }
 
+/* Its base is the value before it. */
+static bool has_base(const vyre_module_view *m, uint32_t carry) {
+    const size_t length = strlen(m->carries[carry].name);
+    return carry > 0 && strncmp(m->carries[carry - 1].name, m->carries[carry].name, length) == 0 &&
+           strncmp(m->carries[carry - 1].name + length, "_base", 5) == 0;
+}
+
 void differ_note_module(differ_facts *f, const vyre_module_view *m) {
     f->segments = m->ahead ? f->segments : m->segment_count; /* without those that decide */
     differ_note(f, DIFFER_AHEAD, m->checks_turn);
@@ -145,6 +152,9 @@ void differ_note_module(differ_facts *f, const vyre_module_view *m) {
         f->carries |= UINT32_C(1) << c->kind;
         if (value && c->words == 2) {
             f->carries |= UINT32_C(1) << DIFFER_CARRY_WIDE;
+        }
+        if (c->kind == VYRE_CARRY_RECOMPUTED && has_base(m, i)) {
+            f->carries |= UINT32_C(1) << DIFFER_CARRY_BASE;
         }
         if (array && is_bool_array(vyre_program_get(m->source), c->name)) {
             f->carries |= UINT32_C(1) << DIFFER_CARRY_BOOLS;

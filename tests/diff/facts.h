@@ -58,7 +58,8 @@
     X(GROUP, "stored per group")                                                                   \
     X(WIDE, "64-bit value")                                                                        \
     X(BOOLS, "bool array")                                                                         \
-    X(CHUNKED, "in several buffers")
+    X(CHUNKED, "in several buffers")                                                               \
+    X(BASE, "recomputed from a base")
 
 enum {
 #define X(NAME, text) DIFFER_##NAME,

@@ -383,6 +383,7 @@ static void grant(order_free *g, place at) {
     case WISH_ATOMIC: add_wanted_atomic(g, at); break;
     case WISH_JUMP: order_free_jump(g, at); break;
     case WISH_STRIDE: order_free_stride(g, at); break;
+    case WISH_BASE: order_free_base(g, at); break;
     case WISHES: break;
     }
 }
@@ -505,7 +506,7 @@ static void define_entry(order_free *g) {
 static const uint8_t wish_chances[WISHES] = {
     [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,    [WISH_CALL] = 60,
     [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8, [WISH_REGION] = 10,
-    [WISH_ATOMIC] = 30,     [WISH_JUMP] = 60,  [WISH_STRIDE] = 15};
+    [WISH_ATOMIC] = 30,     [WISH_JUMP] = 60,  [WISH_STRIDE] = 15,  [WISH_BASE] = 25};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {

@@ -70,6 +70,7 @@ typedef enum wish {
     WISH_ATOMIC,   /* a cell of atomics, on the lane's own element */
     WISH_JUMP,     /* a cell of jumps */
     WISH_STRIDE,   /* a loop over all elements */
+    WISH_BASE,     /* a base plus the lane's place, over a grid barrier */
     WISHES
 } wish;
 
@@ -81,6 +82,8 @@ typedef struct place {
     level loop_level; /* left by lanes of this level together, */
     modes loop_modes; /* in these modes */
     bool steady;      /* the lists around, up to the loop, began in these modes and must end so */
+    bool in_if;       /* inside an if of the loop's trip, */
+    uint32_t before;  /* at whose beginning so many were assigned */
     uint32_t loop_locals;
     level loop_rest; /* of the trip around */
     uint32_t depth, trips;
@@ -145,6 +148,8 @@ bool order_free_begin_loop(order_free *g, place at, level most, place *out_insid
 void order_free_end_loop(order_free *g, const place *inside);
 /* for (i in global_id.x .. n step global_size.x) */
 void order_free_stride(order_free *g, place at);
+/* let b = e + global_id.x * 3; while (...) { grid_sync; b = b + e; } */
+void order_free_base(order_free *g, place at);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

@@ -23,6 +23,8 @@ void order_free_if(order_free *g, place at) {
     place inside = at;
     inside.level = higher(at.level, own);
     inside.steady &= at.loop && same_modes(g, &at.loop_modes);
+    inside.before = at.in_if ? at.before : assigned;
+    inside.in_if = true;
     inside.depth++;
     vyre_build_if(g->x.b, condition(g, own));
     order_free_list(g, inside, 5);
@@ -116,6 +118,7 @@ bool order_free_begin_loop(order_free *g, place at, level most, place *out_insid
     *out_inside = at;
     out_inside->level = own;
     out_inside->loop = out_inside->steady = true;
+    out_inside->in_if = false;
     out_inside->loop_level = own;
     out_inside->loop_modes = g->modes;
     out_inside->loop_locals = g->local_count;
@@ -189,6 +192,7 @@ void order_free_stride(order_free *g, place at) {
     inside.level = inside.loop_level = LEVEL_LANE;
     inside.waits = false;
     inside.loop = inside.steady = true;
+    inside.in_if = false;
     inside.loop_modes = g->modes;
     inside.depth++;
     inside.trips *= 3;
@@ -224,6 +228,57 @@ static void trap(order_free *g) {
     vyre_build_end(g->x.b);
 }
 
+/* e + 3 * place, or e - place: e is the same for the grid or the group. */
+static vyre_expr base_and_place(order_free *g, vyre_type type) {
+    vyre_builder *b = g->x.b;
+    const vyre_builtin which =
+        random_chance(&g->x, 60) ? VYRE_BUILTIN_GLOBAL_ID : VYRE_BUILTIN_LOCAL_ID;
+    vyre_expr own = vyre_build_id(b, which, 0);
+    own = type == VYRE_U32 ? own : vyre_build_bitcast(b, type, own);
+    if (random_chance(&g->x, 40)) {
+        own = vyre_build_op(b, VYRE_EXPR_MUL, own,
+                            vyre_build_literal(b, type, 1 + random_below(&g->x, 4)), VYRE_NONE);
+    }
+    const vyre_expr base =
+        random_chance(&g->x, 30)
+            ? vyre_build_literal(b, type, random_below(&g->x, 9))
+            : order_free_expr(g, type, random_chance(&g->x, 50) ? LEVEL_GRID : LEVEL_GROUP);
+    return random_chance(&g->x, 15) ? vyre_build_op(b, VYRE_EXPR_SUB, base, own, VYRE_NONE)
+                                    : vyre_build_op(b, VYRE_EXPR_ADD, own, base, VYRE_NONE);
+}
+
+static void move_base(order_free *g, vyre_var var, vyre_type type) {
+    vyre_builder *b = g->x.b;
+    const vyre_expr by =
+        random_chance(&g->x, 50)
+            ? vyre_build_literal(b, type, random_below(&g->x, 70))
+            : order_free_expr(g, type, random_chance(&g->x, 60) ? LEVEL_GRID : LEVEL_GROUP);
+    const vyre_expr_op op = random_chance(&g->x, 80) ? VYRE_EXPR_ADD : VYRE_EXPR_SUB;
+    vyre_build_assign(b, var, vyre_build_op(b, op, vyre_build_var(b, var), by, VYRE_NONE));
+}
+
+void order_free_base(order_free *g, place at) {
+    const vyre_type type = random_chance(&g->x, 70) ? VYRE_U32 : VYRE_I32;
+    const vyre_var var = vyre_build_let(g->x.b, order_free_name(g, "b"), base_and_place(g, type));
+    place inside = at;
+    order_free_local(g, var, LEVEL_LANE, true);
+    const bool loops =
+        random_chance(&g->x, 70) && order_free_begin_loop(g, at, LEVEL_GRID, &inside);
+    for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
+        order_free_store(g);
+        order_free_barrier(g, inside);
+        if (random_chance(&g->x, 80)) {
+            move_base(g, var, type);
+        }
+    }
+    if (loops) {
+        order_free_list(g, inside, 2);
+        order_free_end_loop(g, &inside);
+    }
+    order_free_barrier(g, at);
+    order_free_store(g);
+}
+
 /* Some lanes trap; the others come to the next barrier, by whatever way. */
 void order_free_trap(order_free *g, place at) {
     for (uint32_t i = 1 + random_below(&g->x, 2); i > 0; i--) {
@@ -255,7 +310,10 @@ void order_free_leaving(order_free *g, place at) {
     place inside = at;
     inside.level = higher(at.level, own);
     const bool jumps = at.loop && random_chance(&g->x, 75);
-    if (jumps && inside.level > at.loop_level && at.steady && same_modes(g, &at.loop_modes)) {
+    /* A variable that an arm sets before such a jump is taken for one that varies behind the if. */
+    const bool clean = !at.in_if || g->assigned == at.before;
+    if (jumps && inside.level > at.loop_level && at.steady && clean &&
+        same_modes(g, &at.loop_modes)) {
         continue_apart(g, at, own);
         return;
     }

@@ -244,7 +244,7 @@ TEST(what_does_not_fit_is_named) {
 
 TEST(a_word_of_each_lane_must_fit) {
     vyre_program *p = run_parse(
-        "program p workgroup(4) { inout o : u32[1]; let x = o[0] + global_id.x; grid_sync;\n"
+        "program p workgroup(4) { inout o : u32[1]; let x = o[0] ^ global_id.x; grid_sync;\n"
         "  atomic_add(o[0], x, relaxed); }");
     uint32_t word = 0;
     vyre_input in = {&word, 4};
@@ -432,7 +432,7 @@ static run_result run_vast(const char *text, uint32_t groups, uint64_t max_buffe
 /* 40 words of each lane, 256 lanes in a group, and workgroup memory. */
 static const char forty[] =
     "program p workgroup(256) { out o : u32[1]; private a : u32[35]; private b : u64[2];\n"
-    "  workgroup w : u32[300]; let x = o[0] + global_id.x; a[x % 35] = x; b[x % 2] = u64(x);\n"
+    "  workgroup w : u32[300]; let x = o[0] ^ global_id.x; a[x % 35] = x; b[x % 2] = u64(x);\n"
     "  w[local_id.x] = x; grid_sync; o[0] = x + a[0] + u32(b[1]) + w[299]; }";
 
 TEST(forty_words_of_two_to_the_28_lanes_do_not_wrap) {

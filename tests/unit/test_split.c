@@ -588,6 +588,77 @@ TEST(values_of_a_group_are_stored_once_for_it) {
     expect(text, &input, 1, 0, WORDS(5, 5, 5, 5, 5, 5));
 }
 
+/* Words of each lane, words of each group, scalars, and words that lanes hand to the schedule. */
+static void expect_bases(const char *body, uint32_t lane, uint32_t group, uint32_t scalars) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "program p workgroup(4) elements(8) { inout a : u32[64]; inout s : u32[8];\n"
+             "  param n : u32 = 3; let g = global_id.x; %s }",
+             body);
+    const uint32_t start[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+    uint32_t many[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        many[i] = 7 * i + 1;
+    }
+    const vyre_input inputs[] = {{many, sizeof many}, {start, sizeof start}};
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    const vyre_split_options keep = {.keep_barriers = true};
+    REQUIRE_OK(vyre_split(p, &keep, NULL, &m, NULL), NULL);
+    const vyre_module_view *v = vyre_module_get(m);
+    CHECK_EQ(v->lane_words, lane);
+    CHECK_EQ(v->group_value_words, group);
+    CHECK_EQ(v->scalar_count, scalars);
+    CHECK_EQ(v->made_words, 0);
+    run_result want = run_program("ref", p, inputs, 2, NULL);
+    static const char *const devices[] = {"ref-split", "ref-schedule"};
+    for (int d = 0; d < 2; d++) {
+        run_result got =
+            run_program(devices[d], p, inputs, 2, &(vyre_dispatch_options){.no_optimize = true});
+        CHECK(run_same(&want, &got));
+        CHECK_EQ(got.report.stats.host_waits, 0);
+        run_finish(&got);
+    }
+    if (test_failed()) {
+        print_segments(p);
+    }
+    run_finish(&want);
+    vyre_module_release(m);
+    vyre_program_release(p);
+}
+
+TEST(a_base_is_carried_instead_of_base_plus_place) {
+    /* The schedule counts: i_base, k, and whether there is another trip. */
+    expect_bases("let i = g; for (k in 0 .. n) { a[i] = a[63 - i]; grid_sync; i = i + 8; }\n"
+                 "  s[g] = a[i];",
+                 0, 0, 3);
+    /* Strides other than 1, signed values, subtraction. */
+    expect_bases("let i = bitcast<i32>(g) * 2i - 5i; for (k in 0 .. n) { grid_sync;\n"
+                 "  i = i - bitcast<i32>(n); } s[g] = bitcast<u32>(i);",
+                 0, 0, 3);
+    expect_bases("let i = n - g; let j = i + local_id.x * 3; for (k in 0 .. n) { grid_sync;\n"
+                 "  j = i + local_id.x * 3 + k; i = i + n; } s[g] = i * 100 + j;",
+                 0, 0, 4);
+    /* From memory, and under an if that stays in a segment: the group keeps it, nobody waits. */
+    expect_bases("let i = s[0] + g; grid_sync; s[g] = 1; grid_sync; s[g] = a[i % 64];", 0, 1, 0);
+    expect_bases("let i = s[group_id.x] + local_id.x; grid_sync; s[g] = 1; grid_sync;\n"
+                 "  s[g] = a[i % 64];",
+                 0, 1, 0);
+    expect_bases("let i = g; grid_sync; if (n > 2) { i = i + 8; } grid_sync; s[g] = a[i];", 0, 1,
+                 0);
+    /* Two strides, a base of the lane alone, control of lanes: stored by each lane. */
+    expect_bases("let i = g; grid_sync; if (n > 2) { i = g * 2; } grid_sync; s[g] = a[i];", 1, 0,
+                 0);
+    expect_bases("let i = local_id.x; grid_sync; if (n > 2) { i = local_id.x * 2; } grid_sync;\n"
+                 "  s[g] = a[i];",
+                 1, 0, 0);
+    expect_bases("let i = s[g] + g; grid_sync; s[g] = 0; grid_sync; s[g] = a[i];", 1, 0, 0);
+    expect_bases("let i = g; grid_sync; if (g > 2) { i = i + 8; } grid_sync; s[g] = a[i];", 1, 0,
+                 0);
+    /* Not alive at a barrier: no base. */
+    expect_bases("grid_sync; let i = g; for (k in 0 .. n) { i = i + 8; } s[g] = a[i];", 0, 0, 0);
+}
+
 /* Values of lanes, groups and the schedule, private arrays and workgroup memory. */
 TEST(values_of_64_bits_are_one_piece) {
     static const char *const types[] = {"u64", "i64", "f64"};
