@@ -526,6 +526,53 @@ TEST(barriers_that_nobody_needs_are_removed_or_weakened) {
                     1, 1, 0);
 }
 
+/* Where nothing lies between two barriers lanes meet once, and steps that launch nothing cost
+ * nothing. */
+TEST(neighbouring_barriers_are_one_meeting) {
+    static const struct {
+        const char *body;
+        uint64_t launches, meetings;
+    } cases[] = {
+        /* At the border of a loop, from trip to trip and behind it. */
+        {"for (k in 0 .. 5) { grid_sync; let v = a[3 - i]; grid_sync; a[i] = v + k; grid_sync; }\n"
+         "  grid_sync; b[i] = a[0];",
+         11, 10},
+        /* A branch and a loop in which lanes do nothing. */
+        {"a[i] = 1; grid_sync; if (n > 2) { let q = n + 1; } grid_sync;\n"
+         "  for (k in 0 .. n) { let z = k * 2; grid_sync; } b[i] = a[3 - i]; grid_sync;",
+         2, 1},
+        /* Barriers in both arms, and in a loop that has no trip. */
+        {"a[i] = 1; grid_sync; if (a[0] > n) { grid_sync; } else { grid_sync; grid_sync; }\n"
+         "  while (n < 2) { grid_sync; } b[i] = a[3 - i];",
+         2, 1},
+        /* Nobody touches memory of others at all. */
+        {"grid_sync; grid_sync; for (k in 0 .. 9) { grid_sync; grid_sync; } b[i] = i; grid_sync;",
+         1, 0},
+    };
+    static const char *const devices[] = {"ref-split", "ref-schedule"};
+    const uint32_t start[4] = {4, 3, 2, 1};
+    const vyre_input input = {start, sizeof start};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "program p workgroup(2) elements(4) { inout a : u32[4]; out b : u32[4];\n"
+                 "  param n : u32 = 3; let i = global_id.x; %s }",
+                 cases[c].body);
+        vyre_program *p = run_parse(text);
+        run_result want = run_program("ref", p, &input, 1, NULL);
+        for (int d = 0; d < 2; d++) {
+            run_result got = run_program(devices[d], p, &input, 1, NULL);
+            CHECK(run_same(&want, &got));
+            CHECK_EQ(got.report.stats.launches, cases[c].launches);
+            CHECK_EQ(got.report.stats.sync_points, cases[c].meetings);
+            CHECK_EQ(got.report.stats.host_waits, 0);
+            run_finish(&got);
+        }
+        run_finish(&want);
+        vyre_program_release(p);
+    }
+}
+
 /* Words stored per lane, and scalars of the schedule. */
 static void expect_words(const char *text, uint32_t lane, uint32_t scalars) {
     vyre_program *p = run_parse(text);
