@@ -13,6 +13,7 @@
  *   exit, trap        ended lanes do not count: the arm just does not reach the join
  */
 #include "analysis/shape_graph.h"
+#include "base/mutant.h"
 
 typedef struct change {
     vyre_var var;
@@ -28,7 +29,9 @@ typedef struct outcome {
 typedef struct loop_var {
     vyre_var var;
     uint32_t before, head, exit; /* versions */
-    uint32_t latch;              /* version at the end of a trip, or VYRE_NONE */
+    uint32_t around;             /* its place among the variables of loops around */
+    uint32_t latch;              /* version at the ends of trips so far, or VYRE_NONE */
+    uint32_t first, last;        /* steps of these ends */
     uint32_t left;               /* last version that left the loop */
     bool latches_differ;
 } loop_var;
@@ -43,6 +46,7 @@ typedef struct frame {
     uint32_t changes;   /* logged before */
     uint32_t outcomes;  /* before */
     uint32_t then_end;  /* outcomes of the first arm end here */
+    uint32_t middle;    /* step at which the first arm ends */
     uint32_t condition; /* node */
     uint32_t control;   /* before */
     uint32_t arm;       /* control of the arms */
@@ -64,6 +68,8 @@ typedef struct walk {
     uint32_t *bound;   /* per variable: frames open at its binding */
     uint32_t *mark;    /* per variable: serial of the last scan that met it */
     uint32_t *other;   /* per variable, with mark: version in the other arm */
+    uint32_t *place;   /* per variable: behind its entry in loop_vars of the innermost
+                          loop that assigns it; 0: none does */
     uint32_t serial;
     VYRE_VEC(frame) frames;
     VYRE_VEC(change) changes;
@@ -174,6 +180,40 @@ static void end_arm(walk *w, const frame *f) {
     w->changes.count = f->changes;
 }
 
+static frame *innermost_loop(walk *w) {
+    for (uint32_t i = w->frames.count; i-- > 0;) {
+        frame *f = &w->frames.data[i];
+        if (f->op == VYRE_STMT_FOR || f->op == VYRE_STMT_WHILE) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* The variable as one of the innermost loop, or NULL. */
+static loop_var *loop_var_of(walk *w, vyre_var var) {
+    const frame *loop = innermost_loop(w);
+    const uint32_t place = w->place[var];
+    return loop && place > loop->loop_vars ? &w->loop_vars.data[place - 1] : NULL;
+}
+
+/* Lanes that went on to the next trip did so in one arm of the if, with the version that the rest
+ * has at the arm's end. Then all lanes of the trip have the version of the join: if all of them
+ * were in that arm, it is theirs; and if the arms had parted them, the join itself varies. */
+static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t or,
+                         uint32_t version) {
+    loop_var *v = f->escape == VYRE_NONE ? NULL : loop_var_of(w, var);
+    if (!v || v->latch == VYRE_NONE || VYRE_MUTANT(shape_latch_before, v->first < f->step, false)) {
+        return;
+    }
+    const bool in_then = v->last <= VYRE_MUTANT(shape_latch_arm, f->middle, UINT32_MAX),
+               in_else = v->first > f->middle;
+    if ((in_then && v->latch == then) || (in_else && v->latch == or)) {
+        add_edge(w, v->head, version, false);
+        v->latch = version;
+    }
+}
+
 static void merge(walk *w, const frame *f, bool else_live, outcome o, uint32_t then, uint32_t or) {
     uint32_t version = then;
     if (!f->then_live) {
@@ -183,6 +223,7 @@ static void merge(walk *w, const frame *f, bool else_live, outcome o, uint32_t t
         add_edge(w, version, then, false);
         add_edge(w, version, or, false);
         add_edge(w, version, f->condition, true);
+        follow_latch(w, f, o.var, then, or, version);
     }
     if (version != o.before) {
         assign(w, o.var, version);
@@ -276,6 +317,7 @@ static void open_if(walk *w, const vyre_stmt_node *stmt) {
 static void end_then(walk *w, frame *f) {
     end_arm(w, f);
     f->then_end = w->outcomes.count;
+    f->middle = top_step(w);
     f->then_live = w->live;
     w->live = f->live_before;
     w->control = f->arm;
@@ -314,6 +356,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
                       .before = w->current[var],
                       .head = add_join(w, var, VYRE_NONE),
                       .exit = add_join(w, var, VYRE_NONE),
+                      .around = w->place[var],
                       .latch = VYRE_NONE};
         v.left = v.head;
         if (!vyre_vec_push(w->a, &w->loop_vars, v) || w->failed) {
@@ -325,6 +368,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
         add_edge(w, v.exit, v.head, false);
         add_edge(w, v.exit, leaving, true);
         w->current[var] = v.head;
+        w->place[var] = w->loop_vars.count;
     }
     if (stmt->op == VYRE_STMT_WHILE) { /* its condition is evaluated at each trip */
         add_uses(w, stmt);
@@ -346,16 +390,6 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
     if (index != VYRE_NONE) {
         bind(w, stmt->var, index);
     }
-}
-
-static frame *innermost_loop(walk *w) {
-    for (uint32_t i = w->frames.count; i-- > 0;) {
-        frame *f = &w->frames.data[i];
-        if (f->op == VYRE_STMT_FOR || f->op == VYRE_STMT_WHILE) {
-            return f;
-        }
-    }
-    return NULL;
 }
 
 /* A jump out of the trip or the loop brings the present versions. `loop` is the innermost one, so
@@ -381,6 +415,8 @@ static void bring_versions(walk *w, frame *loop, bool leaves) {
             v->latches_differ |= v->latch != VYRE_NONE;
             add_edge(w, v->head, version, false);
         }
+        v->first = v->latch == VYRE_NONE ? top_step(w) : v->first;
+        v->last = top_step(w);
         v->latch = version;
     }
     add_edge(w, leaves ? loop->leaving : loop->again, w->control, true);
@@ -410,6 +446,7 @@ static void close_loop(walk *w) {
     w->changes.count = f.changes;
     for (uint32_t i = f.loop_vars; i < w->loop_vars.count; i++) {
         w->current[w->loop_vars.data[i].var] = w->loop_vars.data[i].before;
+        w->place[w->loop_vars.data[i].var] = w->loop_vars.data[i].around;
     }
     for (uint32_t i = f.loop_vars; i < w->loop_vars.count && !w->failed; i++) {
         const loop_var *v = &w->loop_vars.data[i];
@@ -589,7 +626,8 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     w.bound = vyre_alloc_zeroed(a, vars, sizeof *w.bound);
     w.mark = vyre_alloc_zeroed(a, vars, sizeof *w.mark);
     w.other = vyre_alloc_zeroed(a, vars, sizeof *w.other);
-    w.failed = !w.current || !w.bound || !w.mark || !w.other ||
+    w.place = vyre_alloc_zeroed(a, vars, sizeof *w.place);
+    w.failed = !w.current || !w.bound || !w.mark || !w.other || !w.place ||
                !vyre_assigned_find(s->program, a, &w.assigned);
     if (!w.failed) {
         walk_program(&w);
@@ -598,6 +636,7 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     vyre_free(a, w.bound, vars, sizeof *w.bound);
     vyre_free(a, w.mark, vars, sizeof *w.mark);
     vyre_free(a, w.other, vars, sizeof *w.other);
+    vyre_free(a, w.place, vars, sizeof *w.place);
     vyre_assigned_free(s->program, a, &w.assigned);
     vyre_vec_free(a, &w.frames);
     vyre_vec_free(a, &w.changes);

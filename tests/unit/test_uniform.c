@@ -156,6 +156,32 @@ static const struct {
     {"values that a continue apart skips",
      "let x = 0;\nfor (i in 0 .. 4) {\n if (x == 2) {\n barrier; //!\n }\n if (local_id.x == i) { "
      "continue; }\n x = x + 1; }"},
+    {"set before a continue apart, in an arm that all take or none",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) { grid_sync; }\n"
+     " if (k > i) { x = 1; if (f[global_id.x] == 0) { continue; } }\n a[0] = i; }"},
+    {"set before a continue apart, in the other arm",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) { grid_sync; }\n"
+     " if (k > i) { x = 5; } else { if (k > 2) { x = 1; if (f[global_id.x] == 0) { continue; } } "
+     "}\n"
+     " a[0] = i; }"},
+    {"set again behind a continue apart, in its arm",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (k > i) { x = 1; if (f[global_id.x] == 0) { continue; } x = 5; }\n a[0] = i; }"},
+    {"set in an arm behind the one with the continue",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (k > i) { x = 1; if (f[global_id.x] == 0) { continue; } }\n"
+     " if (k > 2) { a[0] = 1; if (f[1] == 3) { break; } } else { x = 5; } }"},
+    {"continues apart in both arms",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (k > i) { if (f[global_id.x] == 0) { continue; } }\n"
+     " else { if (f[global_id.x] == 3) { continue; } x = 5; } }"},
+    {"continues apart before the if and in it",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (f[global_id.x] == 4) { continue; }\n"
+     " if (k > i) { if (f[global_id.x] == 0) { continue; } } else { x = 5; } }"},
+    {"an arm that lanes take apart, with a continue",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (global_id.x > i) { x = 1; if (f[2] == 0) { continue; } }\n a[0] = i; }"},
     {"continue in a block",
      "for (i in 0 .. 4) {\n { if (local_id.x == i) { continue; } }\n barrier; "
      "//!\n}\nbarrier;"},
