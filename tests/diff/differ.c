@@ -134,6 +134,7 @@ static differ_result fail(differ *d, differ_result result, const char *what,
                           const vyre_diag *diag) {
     (void)snprintf(d->why, sizeof d->why, "%s%s%s %s", what, diag ? ": " : "",
                    diag ? diag->code : "", diag ? diag->message : "");
+    (void)snprintf(d->code, sizeof d->code, "%.7s", diag ? diag->code : "");
     return result;
 }
 

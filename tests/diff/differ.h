@@ -75,6 +75,7 @@ typedef struct differ {
     coverage cells;
     uint8_t runs[DIFFER_WAY_COUNT]; /* the orders in which it was run, a bit each */
     char why[640];                  /* what differs */
+    char code[8];                   /* of the diagnostic, or "" */
 } differ;
 
 /* A backend by name; those of ref run in several orders too. */
