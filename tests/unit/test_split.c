@@ -657,6 +657,12 @@ static void expect_bases(const char *body, uint32_t lane, uint32_t group, uint32
     CHECK_EQ(v->group_value_words, group);
     CHECK_EQ(v->scalar_count, scalars);
     CHECK_EQ(v->made_words, 0);
+    const vyre_program_view *source = vyre_program_get(v->source);
+    bool based = false;
+    for (uint32_t i = 0; i < source->var_count; i++) {
+        based |= strcmp(source->vars[i].name, "i_base") == 0;
+    }
+    CHECK_EQ(based, group + scalars > 0); /* nobody computes one in vain */
     run_result want = run_program("ref", p, inputs, 2, NULL);
     static const char *const devices[] = {"ref-split", "ref-schedule"};
     for (int d = 0; d < 2; d++) {
@@ -702,6 +708,9 @@ TEST(a_base_is_carried_instead_of_base_plus_place) {
     expect_bases("let i = s[g] + g; grid_sync; s[g] = 0; grid_sync; s[g] = a[i];", 1, 0, 0);
     expect_bases("let i = g; grid_sync; if (g > 2) { i = i + 8; } grid_sync; s[g] = a[i];", 1, 0,
                  0);
+    expect_bases("let x = s[g]; let i = x + g; grid_sync; if (n > 2) { i = i + 8; } grid_sync;\n"
+                 "  s[g] = a[i % 64];",
+                 1, 0, 0);
     /* Not alive at a barrier: no base. */
     expect_bases("grid_sync; let i = g; for (k in 0 .. n) { i = i + 8; } s[g] = a[i];", 0, 0, 0);
 }
