@@ -49,3 +49,40 @@ expect_exit 5 "$VYRE" run two.vy --backend 'fault://ref?op=launch' --in v=iota:8
 [[ ! -e t.json ]] || fail "a trace was written"
 expect_exit 3 "$VYRE" run two.vy --backend ref --in v=iota:8 --trace missing/t.json --out v=v.npy
 [[ ! -e v.npy ]] || fail "an output was written"
+
+# Workers have a row each: what they run, and how long they wait for the others.
+"$VYRE" devices | grep -q '^cpu .*LLVM' || exit 0
+cat >rows.vy <<'VY'
+program rows workgroup(64) {
+    inout v : u32[];
+    for (k in 0 .. 50) {
+        let mine = v[(global_id.x + 64) % len(v)];
+        grid_sync;
+        v[global_id.x] = mine + k;
+        grid_sync;
+    }
+}
+VY
+for threads in 1 3; do
+    expect_exit 0 "$VYRE" run rows.vy --backend cpu --threads $threads --no-opt --in v=iota:65536 --trace t.json --out v=v$threads.npy --stats
+    python3 - t.json $threads "$(sed -n 's/^vyre: launches *//p' err)" <<'PYTHON' || fail "rows of workers"
+import collections, json, sys
+threads, launches = int(sys.argv[2]), int(sys.argv[3])
+events = json.load(open(sys.argv[1]))["traceEvents"]
+names = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+assert names == {i: f"worker {i}" for i in range(threads)}, names
+rows = collections.defaultdict(lambda: collections.defaultdict(list))
+for e in events:
+    if e["ph"] == "X" and e["cat"] in ("segment", "barrier"):
+        rows[e["tid"]][e["cat"]].append(e)
+for number in range(threads):
+    row = rows[number]
+    assert len(row["segment"]) == launches, (number, len(row["segment"]), launches)
+    assert len(row["barrier"]) == (launches if threads > 1 else 0), len(row["barrier"])
+    assert all(s["name"].startswith("rows_") and 1 <= s["args"]["segment"] <= s["args"]["of"] for s in row["segment"])
+    spans = sorted(row["segment"] + row["barrier"], key=lambda s: s["ts"])
+    for a, b in zip(spans, spans[1:]):  # one thing after the other
+        assert a["ts"] + a["dur"] <= b["ts"] + 0.0015, (a, b)
+PYTHON
+done
+expect_same v1.npy v3.npy

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "kit/host_memory.h"
@@ -206,9 +207,38 @@ static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
     return w->context.status == VYRE_OK;
 }
 
+/* Rows of a trace: what each worker runs, and how long it waits for the others. */
+
+static uint64_t begin_span(const job *j) {
+    return j->launch->trace ? vyre_clock_now() : 0;
+}
+
+static void end_span(const job *j, const vyre_worker *me, const char *category, uint32_t piece,
+                     uint64_t begin) {
+    const cpu_kernel *k = j->kernel;
+    if (!j->launch->trace) {
+        return;
+    }
+    const vyre_span span = {.category = category,
+                            .name = vyre_program_get(k->pieces[piece].group.program)->name,
+                            .begin = begin,
+                            .end = vyre_clock_now(),
+                            .segment = k->module ? piece + 1 : 0,
+                            .segment_count = k->module ? k->piece_count : 0,
+                            .worker = 1 + (me ? me->number : 0)};
+    vyre_trace_add(j->launch->trace, &span);
+}
+
+static bool run_traced(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
+    const uint64_t begin = begin_span(j);
+    const bool goes_on = run_piece(j, w, me, piece);
+    end_span(j, me, "segment", piece, begin);
+    return goes_on;
+}
+
 static void program_job(vyre_worker *me, void *arg) {
     job *j = arg;
-    (void)run_piece(j, worker_of(j->kernel, me ? me->number : 0), me, 0);
+    (void)run_traced(j, worker_of(j->kernel, me ? me->number : 0), me, 0);
 }
 
 /* Walking. */
@@ -220,8 +250,17 @@ static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, 
     return VYRE_OK;
 }
 
-static bool meet(vyre_worker *me) {
-    return !me || me->count == 1 || vyre_barrier_wait(me->barrier);
+/* Behind a piece (VYRE_NONE: behind none). */
+static bool meet(const job *j, vyre_worker *me, uint32_t piece) {
+    if (!me || me->count == 1) {
+        return true;
+    }
+    const uint64_t begin = begin_span(j);
+    const bool all_came = vyre_barrier_wait(me->barrier);
+    if (piece != VYRE_NONE) {
+        end_span(j, me, "barrier", piece, begin);
+    }
+    return all_came;
 }
 
 /* Whether a lane had trapped when all met. */
@@ -264,14 +303,14 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     (void)vyre_position_enter(at, pass, &reader, &one, NULL); /* reading does not fail */
     if (step->segment != VYRE_NONE) {
         bind(w, j->kernel, step->segment, &one);
-        if (!run_piece(j, w, me, step->segment)) {
+        if (!run_traced(j, w, me, step->segment)) {
             return false;
         }
     }
     /* Also where nothing is launched: what was read here others may write behind the barrier. */
     if (step->segment != VYRE_NONE || VYRE_MUTANT(cpu_meets_launches_only, step->sync, false)) {
         w->noted[*round % 2] = w->context.trap_lane;
-        if (!meet(me)) {
+        if (!meet(j, me, step->segment)) {
             return false;
         }
         if ((step->sync || step->kind == VYRE_STEP_END) && has_trapped(j, me, *round)) {
@@ -286,7 +325,7 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     (void)vyre_position_leave(at, pass, &reader, NULL);
     if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {
         do_collective(j, me, step->collective);
-        return meet(me);
+        return meet(j, me, VYRE_NONE);
     }
     return may_go_on(j, w, me);
 }
