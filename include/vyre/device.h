@@ -74,6 +74,9 @@ typedef struct vyre_device_options {
      * use it, does without; vyre_device_info.code_folder tells. */
     const char *code_folder;
     uint32_t threads; /* that work, with the caller; VYRE_UNSUPPORTED where there is only one */
+    /* Bounds need not be tested: a program that reads or writes beyond the end of its memory then
+     * does whatever that does. A device may test nevertheless. */
+    bool unchecked;
 } vyre_device_options;
 /* As vyre_device_open; options may be NULL. What the URI says goes first. */
 VYRE_API vyre_status vyre_device_open_with(const vyre_registry *registry, const char *uri,

@@ -29,7 +29,7 @@ static const cli_option options[] = {
     {"ahead", CLI_NUMBER, 0, false, AT(ahead), "N",
      "of a split program, launch up to N before it is known which way it goes; at most 64"},
     {"unchecked", CLI_FLAG, 0, false, AT(unchecked), NULL,
-     "allow a device to leave out bounds checks; no device of this version does"},
+     "allow a device to leave out bounds checks: an access beyond the end does whatever it does"},
     {"no-cache", CLI_FLAG, 0, false, AT(no_cache), NULL,
      "neither use compiled programs of earlier runs nor keep this one; see vyre cache"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N",
@@ -127,6 +127,7 @@ static cli_exit open_device(run *r) {
         cli_device_options(r->cli, &how);
     }
     how.options.threads = (uint32_t)o->threads.value;
+    how.options.unchecked = o->unchecked;
     if (vyre_device_open_with(NULL, name, &how.options, NULL, &r->device, &diag) != VYRE_OK) {
         return cli_report(r->cli, &diag);
     }

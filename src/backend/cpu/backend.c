@@ -19,6 +19,7 @@ typedef struct cpu_device {
     uint32_t threads; /* 0: as many as there are */
     uint32_t gang;    /* lanes in lockstep; 0: chosen for each segment */
     uint32_t effort;  /* of LLVM */
+    bool unchecked;   /* bounds need not be tested */
     vyre_capabilities can;
     cpu_codes *codes;
     vyre_team *team;
@@ -78,6 +79,10 @@ static bool parse_option(cpu_device *device, const char *at) {
         device->effort = length == 1 && *value == '0' ? 0 : 1;
         return length == 1 && (*value == '0' || *value == '1');
     }
+    if ((value = value_of(at, "unchecked", &length))) {
+        device->unchecked = *value == '1';
+        return length == 1 && (*value == '0' || *value == '1');
+    }
     return false;
 }
 
@@ -88,7 +93,8 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
             return vyre_fail(
                 diag, VYRE_NOT_FOUND,
                 "say it like cpu://features=avx2&threads=2&gang=8; features are sse2, "
-                "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort is 0 or 1",
+                "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort and unchecked "
+                "are 0 or 1",
                 "the cpu device can't be opened as \"%s\"", path);
         }
         at += strcspn(at, "&");
@@ -121,8 +127,10 @@ static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
                                  const vyre_device_options *given, const vyre_allocator *allocator,
                                  vyre_backend_device **out_device, vyre_diag *diag) {
     (void)backend;
-    cpu_device options = {
-        .isa = cpu_isa_of_host(), .effort = 1, .threads = given ? given->threads : 0};
+    cpu_device options = {.isa = cpu_isa_of_host(),
+                          .effort = 1,
+                          .threads = given ? given->threads : 0,
+                          .unchecked = given && given->unchecked};
     vyre_status status = parse_path(&options, path, diag);
     if (status != VYRE_OK) {
         return status;
@@ -221,6 +229,7 @@ static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_
     const vyre_allocator *a = &device->host.allocator;
     cpu_writer writer;
     cpu_writer_begin(&writer, device->isa, device->gang, notes, a, text);
+    writer.unchecked = device->unchecked;
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
         cpu_group *group = &pieces[i].group;

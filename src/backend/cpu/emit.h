@@ -122,6 +122,7 @@ typedef struct cpu_emit {
     cpu_value ids[3];  /* local_id */
     cpu_value lane;    /* linear number in the group */
     cpu_isa isa;
+    bool unchecked; /* lanes that are active access nothing out of bounds */
     uint32_t width;
     uint32_t gangs, gang; /* that run side by side, and the one at work (side.c) */
     cpu_value side_ids[CPU_MOST_GANGS][3], side_lane[CPU_MOST_GANGS];

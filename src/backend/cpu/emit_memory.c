@@ -137,6 +137,12 @@ cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
                    cpu_stored(element_of(e, decl)), decl, wide.text);
 }
 
+/* Whether it is promised that the access is in bounds. That holds for lanes that are active, so not
+ * for gangs of which some may not be, and not for what is run to find out. */
+static bool is_promised(const cpu_emit *e) {
+    return e->unchecked && !e->probing && VYRE_MUTANT(cpu_idle_trusted, !cpu_is_masked(e), true);
+}
+
 static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value count = {.type = VYRE_U32};
     cpu_need_base(e, decl);
@@ -151,8 +157,11 @@ static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
  * gang has, from there on. */
 static cpu_value safe_address(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place,
                               const char *otherwise) {
-    cpu_value inside = is_inside(e, decl, index);
     cpu_value address = cpu_address(e, decl, place);
+    if (is_promised(e)) {
+        return address;
+    }
+    cpu_value inside = is_inside(e, decl, index);
     return cpu_new(e, VYRE_U64, CPU_ONE, "select i1 %s, ptr %s, ptr %s", inside.text, address.text,
                    otherwise);
 }
@@ -186,14 +195,17 @@ static cpu_value gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value 
     const vyre_type stored = stored_type(element_of(e, decl));
     const char *vector = cpu_type(e, stored, true);
     const uint32_t w = e->width;
-    cpu_value inside = is_inside(e, decl, index), at = addresses(e, decl, place);
-    cpu_value zero =
-        cpu_new(e, VYRE_U64, CPU_EACH, "insertelement <%u x ptr> poison, ptr %%zero, i32 0", w);
-    zero = cpu_new(e, VYRE_U64, CPU_EACH,
-                   "shufflevector <%u x ptr> %s, <%u x ptr> poison, <%u x i32> zeroinitializer", w,
-                   zero.text, w, w);
-    at = cpu_new(e, VYRE_U64, CPU_EACH, "select <%u x i1> %s, <%u x ptr> %s, <%u x ptr> %s", w,
-                 inside.text, w, at.text, w, zero.text);
+    cpu_value at = addresses(e, decl, place);
+    if (!is_promised(e)) {
+        cpu_value inside = is_inside(e, decl, index);
+        cpu_value zero =
+            cpu_new(e, VYRE_U64, CPU_EACH, "insertelement <%u x ptr> poison, ptr %%zero, i32 0", w);
+        zero = cpu_new(e, VYRE_U64, CPU_EACH,
+                       "shufflevector <%u x ptr> %s, <%u x ptr> poison, <%u x i32> zeroinitializer",
+                       w, zero.text, w, w);
+        at = cpu_new(e, VYRE_U64, CPU_EACH, "select <%u x i1> %s, <%u x ptr> %s, <%u x ptr> %s", w,
+                     inside.text, w, at.text, w, zero.text);
+    }
     cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
     return cpu_new(e, stored, CPU_EACH,
                    "call %s @llvm.masked.gather.%s.v%up0(<%u x ptr> %s, i32 %u, <%u x i1> %s, %s "
@@ -205,7 +217,9 @@ static cpu_value gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value 
 static void scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place, cpu_value v) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const uint32_t w = e->width;
-    cpu_value mask = is_inside(e, decl, index), at = addresses(e, decl, place);
+    cpu_value mask =
+        is_promised(e) ? cpu_each(e, cpu_literal(VYRE_BOOL, 1)) : is_inside(e, decl, index);
+    cpu_value at = addresses(e, decl, place);
     if (cpu_is_masked(e)) {
         mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
     }
@@ -314,7 +328,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
         v = cpu_is_marked(e, e->expr, CPU_MARK_INSIDE)
                 ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
-                : load_consecutive(e, decl, index);
+            : is_promised(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
+                             : load_consecutive(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
@@ -416,7 +431,9 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     }
     v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
-        if (!cpu_is_marked(e, cpu_stmt_site(e, e->stmt), CPU_MARK_INSIDE)) {
+        if (is_promised(e)) {
+            store_at(e, decl, cpu_address(e, decl, index).text, &v);
+        } else if (!cpu_is_marked(e, cpu_stmt_site(e, e->stmt), CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
         } else if (cpu_is_masked(e)) {
             store_some(e, decl, index, trusted_address(e, decl, index).text, &v);

@@ -36,6 +36,7 @@ typedef struct cpu_writer {
     const vyre_allocator *a;
     cpu_isa isa;
     uint32_t gang;  /* lanes in lockstep; 0: chosen */
+    bool unchecked; /* bounds need not be tested */
     uint32_t lists; /* alias lists so far */
     vyre_text *out;
     cpu_cold cold;

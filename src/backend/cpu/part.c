@@ -60,6 +60,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
                     .bindings = bindings,
                     .cold = &w->cold,
                     .isa = w->isa,
+                    .unchecked = w->unchecked,
                     .width = 1,
                     .segment = segment,
                     .notes = segment == VYRE_NONE ? NULL : w->notes,
