@@ -22,7 +22,8 @@ static const differ_backend backends[] = {
      .choices = {{"threads", {"1", "2", "3", "4", "5", "6", "7", "8"}},
                  {"features", {"", "sse2", "avx2", "avx512"}},
                  {"gang", {"", "1", "4", "8"}},
-                 {"effort", {"0", "1"}}}},
+                 {"effort", {"0", "1"}},
+                 {"guard", {"1", "0"}}}},
 };
 
 const differ_backend *differ_backend_of(const char *uri) {

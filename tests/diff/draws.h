@@ -5,7 +5,7 @@
 
 #include "vyre/dispatch.h"
 
-enum { DIFFER_CHOICES = 4, DIFFER_VALUES = 9, DIFFER_SPLITS = 3, DIFFER_URI = 160 };
+enum { DIFFER_CHOICES = 5, DIFFER_VALUES = 9, DIFFER_SPLITS = 3, DIFFER_URI = 160 };
 
 /* A parameter of the device, and what it may be; the lists end with NULL. "" leaves it out. */
 typedef struct differ_choice {

@@ -10,7 +10,7 @@ TEST(a_device_is_named_with_what_was_drawn) {
     char uri[DIFFER_URI];
     const differ_backend *cpu = differ_backend_of("cpu");
     differ_device_uri(cpu, "cpu", &(differ_draws){.value = {1, 2, 0, 1}}, 0, uri);
-    CHECK(strcmp(uri, "cpu://threads=2&features=avx2&effort=1") == 0);
+    CHECK(strcmp(uri, "cpu://threads=2&features=avx2&effort=1&guard=1") == 0);
     differ_device_uri(cpu, "cpu://threads=7", &(differ_draws){.value = {1, 2}}, 0, uri);
     CHECK(strcmp(uri, "cpu://threads=7") == 0);
     differ_device_uri(differ_backend_of("ref-split"), "ref-split", &(differ_draws){{0}, 0}, 64,
@@ -24,7 +24,7 @@ TEST(a_device_is_named_with_what_was_drawn) {
 
 TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
     enum { DRAWS = 1000 };
-    static const uint8_t usable[DIFFER_CHOICES] = {0xf, 0x5, 0x8, 0};
+    static const uint8_t usable[DIFFER_CHOICES] = {0xf, 0x5, 0x8, 0, 0};
     const differ_backend *cpu = differ_backend_of("cpu");
     uint32_t seen[DIFFER_CHOICES][DIFFER_VALUES] = {{0}}, splits[DIFFER_SPLITS] = {0};
     for (uint64_t i = 0; i < DRAWS; i++) {

@@ -1,6 +1,7 @@
 /* The cpu backend as a device: memory is host memory, a kernel is machine code, a launch runs it.
  * Its path may narrow what it uses of the processor, to see how programs get along with less:
- * "cpu://features=sse2&threads=1&gang=8". */
+ * "cpu://features=sse2&threads=1&gang=8"; guard=1 puts pages that nobody may touch behind buffers.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,10 @@ static bool parse_isa(const char *text, size_t length, cpu_isa *out) {
     return false;
 }
 
+static bool is_flag(const char *text, size_t length) {
+    return length == 1 && (*text == '0' || *text == '1');
+}
+
 static bool parse_option(cpu_device *device, const char *at) {
     enum { MOST_THREADS = 1024 };
     size_t length = 0;
@@ -76,12 +81,16 @@ static bool parse_option(cpu_device *device, const char *at) {
                (device->gang & (device->gang - 1)) == 0;
     }
     if ((value = value_of(at, "effort", &length))) {
-        device->effort = length == 1 && *value == '0' ? 0 : 1;
-        return length == 1 && (*value == '0' || *value == '1');
+        device->effort = *value == '1';
+        return is_flag(value, length);
     }
     if ((value = value_of(at, "unchecked", &length))) {
         device->unchecked = *value == '1';
-        return length == 1 && (*value == '0' || *value == '1');
+        return is_flag(value, length);
+    }
+    if ((value = value_of(at, "guard", &length))) {
+        device->host.options.guard = *value == '1';
+        return is_flag(value, length);
     }
     return false;
 }
@@ -93,8 +102,8 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
             return vyre_fail(
                 diag, VYRE_NOT_FOUND,
                 "say it like cpu://features=avx2&threads=2&gang=8; features are sse2, "
-                "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort and unchecked "
-                "are 0 or 1",
+                "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort, unchecked and "
+                "guard are 0 or 1",
                 "the cpu device can't be opened as \"%s\"", path);
         }
         at += strcspn(at, "&");

@@ -185,6 +185,7 @@ static void store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu
 
 /* A vector of addresses. */
 static cpu_value addresses(cpu_emit *e, vyre_decl decl, cpu_value place) {
+    cpu_need_base(e, decl);
     cpu_value wide = cpu_new(e, VYRE_U64, CPU_EACH, "zext %s %s to %s", cpu_type_of(e, &place),
                              place.text, cpu_type(e, VYRE_U64, true));
     return cpu_new(e, VYRE_U64, CPU_EACH, "getelementptr %s, ptr %%b%u, %s %s",
