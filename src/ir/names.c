@@ -5,9 +5,24 @@
 
 #include "vyre/ir.h"
 
-static const char *const keywords[] = {
-    "program", "workgroup", "elements", "grid", "in",   "inout", "out",   "scratch",
-    "private", "param",     "const",    "fn",   "step", "true",  "false",
+typedef struct word {
+    uint8_t length;
+    const char *text;
+} word;
+
+/* Every builder asks for every name, so most words must be told apart by their length. */
+#define WORD(text)                                                                                 \
+    { sizeof(text) - 1, text }
+static const word words[] = {
+    WORD("program"), WORD("workgroup"), WORD("elements"), WORD("grid"),    WORD("in"),
+    WORD("inout"),   WORD("out"),       WORD("scratch"),  WORD("private"), WORD("param"),
+    WORD("const"),   WORD("fn"),        WORD("step"),     WORD("true"),    WORD("false"),
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) WORD(spelling),
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects)   WORD(spelling),
+#define VYRE_BUILTIN(NAME, spelling, axes)                       WORD(spelling),
+#define VYRE_ATOMIC(NAME, spelling, floats)                      WORD(spelling),
+#define VYRE_SUBGROUP(NAME, spelling, operands)                  WORD(spelling),
+#include "vyre/ops.def"
 };
 
 bool vyre_name_is_identifier(const char *text, size_t length) {
@@ -24,38 +39,9 @@ bool vyre_name_is_identifier(const char *text, size_t length) {
     return true;
 }
 
-static bool same(const char *word, const char *text, size_t length) {
-    return word[0] == text[0] && strncmp(word, text, length) == 0 && word[length] == 0;
-}
-
 bool vyre_name_is_reserved(const char *text, size_t length) {
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (same(keywords[i], text, length)) {
-            return true;
-        }
-    }
-    for (int op = 0; op < VYRE_EXPR_COUNT; op++) {
-        if (same(vyre_expr_info_of((vyre_expr_op)op)->spelling, text, length)) {
-            return true;
-        }
-    }
-    for (int op = 0; op < VYRE_STMT_COUNT; op++) {
-        if (same(vyre_stmt_info_of((vyre_stmt_op)op)->spelling, text, length)) {
-            return true;
-        }
-    }
-    for (int id = 0; id < VYRE_BUILTIN_COUNT; id++) {
-        if (same(vyre_builtin_name((vyre_builtin)id), text, length)) {
-            return true;
-        }
-    }
-    for (int op = 0; op < VYRE_ATOMIC_COUNT; op++) {
-        if (same(vyre_atomic_name((vyre_atomic_op)op), text, length)) {
-            return true;
-        }
-    }
-    for (int op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
-        if (same(vyre_subgroup_name((vyre_subgroup_op)op), text, length)) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].length == length && memcmp(words[i].text, text, length) == 0) {
             return true;
         }
     }
