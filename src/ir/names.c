@@ -41,7 +41,8 @@ bool vyre_name_is_identifier(const char *text, size_t length) {
 
 bool vyre_name_is_reserved(const char *text, size_t length) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (words[i].length == length && memcmp(words[i].text, text, length) == 0) {
+        const word *w = &words[i];
+        if (w->length == length && w->text[0] == text[0] && memcmp(w->text, text, length) == 0) {
             return true;
         }
     }

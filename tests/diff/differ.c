@@ -466,7 +466,7 @@ static uint64_t trap_words(const differ *d, const vyre_module_view *m, uint32_t 
 
 /* The largest buffer that the program can't do without: one of its own, a word of each lane, or
  * what lanes share, or in which they record traps. */
-static uint64_t least_buffer(const differ *d, const vyre_program *program) {
+static uint64_t least_buffer(const differ *d, const vyre_program *program, bool keep_barriers) {
     const vyre_program_view *p = vyre_program_get(program);
     const uint64_t groups = (uint64_t)d->grid[0] * d->grid[1] * d->grid[2];
     uint64_t most = 4 * groups * p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
@@ -479,10 +479,10 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
         const uint64_t bytes = count * vyre_type_size((vyre_type)p->decls[i].type);
         most = bytes > most ? bytes : most;
     }
-    for (int how = 0; how < 8; how++) {
-        const vyre_split_options options = {.keep_barriers = how % 2 == 1,
-                                            .any_grid = how / 2 % 2 == 1,
-                                            .ahead = how >= 4,
+    for (int ahead = 0; ahead < 2; ahead++) {
+        const vyre_split_options options = {.keep_barriers = keep_barriers,
+                                            .any_grid = d->grid[1] > 1 || d->grid[2] > 1,
+                                            .ahead = ahead == 1,
                                             .can = vyre_device_describe(d->open[0].device)->can};
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
@@ -502,13 +502,13 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program) {
 }
 
 /* The device under test, or one like it with buffers as small as can be, which is the caller's. */
-static vyre_status choose_device(differ *d, const vyre_program *program, vyre_device **out_device,
-                                 vyre_diag *diag) {
+static vyre_status choose_device(differ *d, const vyre_program *program, bool keep_barriers,
+                                 vyre_device **out_device, vyre_diag *diag) {
     char uri[DIFFER_URI];
     if (!d->tight || !d->backend->limits || d->grid[0] == 0) { /* no grid is known after a trap */
         return use_device(d, out_device, diag);
     }
-    differ_device_uri(d->backend, d->uri, &d->draws, least_buffer(d, program), uri);
+    differ_device_uri(d->backend, d->uri, &d->draws, least_buffer(d, program, keep_barriers), uri);
     return vyre_device_open(d->registry, uri, NULL, out_device, diag);
 }
 
@@ -519,7 +519,7 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
     vyre_pipeline *pipeline = NULL;
     vyre_device *device = NULL;
     vyre_diag diag = {0};
-    vyre_status status = choose_device(d, program, &device, &diag);
+    vyre_status status = choose_device(d, program, ways[host].keep_barriers, &device, &diag);
     if (status == VYRE_OK) {
         status = vyre_pipeline_create(device, program, &options, &pipeline, &diag);
     }
@@ -573,10 +573,11 @@ differ_result differ_check(differ *d, const vyre_program *program) {
     if (result == DIFFER_SAME) {
         note_ending(d, p);
     }
-    if (result == DIFFER_SAME && (!d->backend->slow || d->draw % 2 == 0)) {
+    const bool both = !d->backend->slow && !d->takes_turns, optimised = d->draw >> 4 & 1;
+    if (result == DIFFER_SAME && (both || optimised)) {
         result = check_backend(d, program, DIFFER_HOST);
     }
-    if (result == DIFFER_SAME && (!d->backend->slow || d->draw % 2 == 1)) {
+    if (result == DIFFER_SAME && (both || !optimised)) {
         result = check_backend(d, program, DIFFER_HOST_ALL);
     }
     return result;

@@ -61,7 +61,8 @@ typedef struct differ {
     bool races;                        /* look for races too */
     bool tight;                        /* no buffer of the device is larger than it must be */
     bool thorough;                     /* segments must survive printing and parsing, too */
-    uint32_t draw;                     /* which order goes with which way */
+    bool takes_turns;                  /* with or without barriers that can go, not both */
+    uint32_t draw;                     /* which order goes with which way; whose turn it is */
     uint64_t most_steps;               /* of one run on ref or ref-split */
     vyre_input inputs[DIFFER_BUFFERS]; /* of the program at hand; made from its declarations */
     uint32_t input_count;

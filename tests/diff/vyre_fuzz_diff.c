@@ -129,6 +129,7 @@ static int work(const options *o, uint32_t number, job *j) {
         differ_finish(&d);
         return 2;
     }
+    d.takes_turns = true; /* twice as many programs find more than each of them twice */
     while (!interrupted && seed_of(o, number, j->begun) - o->seed < o->count) {
         one(&d, o, seed_of(o, number, j->begun++), &j->totals);
     }
