@@ -152,6 +152,36 @@ TEST(rows_are_cut_where_their_lanes_part) {
     }
 }
 
+TEST(gangs_of_several_vectors) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 8, 30, 32, 33, 71, 513};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 32 + 1;
+        /* Lanes leave a loop that touches no memory when they like. */
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; if (i >= len(a)) { exit; }\n"
+              "  let x = a[i]; let k = 0; let odd = 0;\n"
+              "  while (x > 1 && k < 300) { k = k + 1; if (x % 7 == 3) { x = x - 1; continue; }\n"
+              "    if (x % 2 == 1) { x = 3 * x + 1; odd = odd + 1; } else { x = x / 2; }\n"
+              "    if (odd > 40) { break; } }\n"
+              "  b[i] = k * 1000 + odd + x; }",
+              n, groups, 1, 1);
+        /* One that all lanes of a piece leave together, and loads side by side. */
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let w = a[0] % 40 + 1; let i = global_id.x; let v = i / w; let c = i % w;\n"
+              "  if (i < len(a)) { let s = 0;\n"
+              "    for (e in v .. v + a[v] % 5) { s = s + a[e * w + c]; } b[i] = s; } }",
+              n, groups, 1, 1);
+        /* Small elements. */
+        check("program p workgroup(32) { in a : u32[]; out b : u8[len(a)]; out c : i16[len(a)];\n"
+              "  scratch d : u8[len(a)]; let i = global_id.x;\n"
+              "  if (i < len(a)) { d[i] = a[i]; } grid_sync;\n"
+              "  if (i < len(a)) { b[i] = d[i - 1] + d[i] * 2 + d[i + 1];\n"
+              "    c[i] = select(d[i] > d[i + 1], i32(d[i]) - 300, i32(d[i]) * 300); } }",
+              n, groups, 1, 1);
+    }
+}
+
 TEST(rows_of_planes_and_spaces) {
     need_llvm();
     const char *plane = "program p workgroup(8, 3, 2) { in a : u32[]; out b : u32[len(a)];\n"

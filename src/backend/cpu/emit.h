@@ -73,9 +73,9 @@ typedef struct cpu_scope {
     bool left;      /* a lane may have left from inside, so that perhaps none is active behind */
     bool has_else, in_else;
     bool has_loop;      /* inside */
-    cpu_value saved;    /* parts: active lanes before it */
-    cpu_value taken;    /* IF that parts: the condition */
-    cpu_value trip;     /* loop that parts: active lanes of the trip */
+    cpu_value saved;    /* parts: mask of the active lanes before it */
+    cpu_value taken;    /* IF that parts: the condition, as a mask */
+    cpu_value trip;     /* loop that parts: mask of the active lanes of the trip */
     cpu_value to, step; /* FOR */
 } cpu_scope;
 
@@ -237,8 +237,18 @@ void cpu_need_base(cpu_emit *e, vyre_decl decl);
 
 /* emit_flow.c: who is active. */
 bool cpu_is_masked(const cpu_emit *e);
-cpu_value cpu_active(cpu_emit *e);              /* EACH bool */
-cpu_value cpu_any(cpu_emit *e, cpu_value mask); /* ONE bool */
+cpu_value cpu_active(cpu_emit *e);               /* EACH bool */
+cpu_value cpu_any(cpu_emit *e, cpu_value bools); /* ONE bool */
+/* A vector of bools as what places keep, and back; all or none; what a place has (label 0: the name
+ * alone). */
+cpu_value cpu_mask(cpu_emit *e, cpu_value bools);
+cpu_value cpu_bools(cpu_emit *e, cpu_value mask);
+cpu_value cpu_mask_of(cpu_emit *e, bool all);
+cpu_value cpu_mask_at(cpu_emit *e, const char *place, uint32_t label);
+void cpu_put_mask(cpu_emit *e, const char *place, uint32_t label, cpu_value mask);
+void cpu_need_mask(cpu_emit *e, const char *place, uint32_t label);
+/* Places of a gang, of which these lanes are there. */
+void cpu_begin_masks(cpu_emit *e, cpu_value bools);
 /* A loop over active lanes; gives the lane as i32 text. In a gang of one: no loop. */
 cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);

@@ -12,13 +12,63 @@ bool cpu_is_masked(const cpu_emit *e) {
     return e->width > 1 && (e->depth > 0 || e->may_end || e->masked_tail);
 }
 
-cpu_value cpu_active(cpu_emit *e) {
-    return cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%act", cpu_type(e, VYRE_BOOL, true));
+/* AVX-512 has registers for bools. Elsewhere LLVM would pack them between blocks; a vector of
+ * integers, all bits alike, selects by its signs. */
+static vyre_type mask_type(const cpu_emit *e) {
+    return e->isa == CPU_AVX512 ? VYRE_BOOL : VYRE_I32;
 }
 
-cpu_value cpu_any(cpu_emit *e, cpu_value mask) {
-    cpu_value bits =
-        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
+cpu_value cpu_mask(cpu_emit *e, cpu_value bools) {
+    const vyre_type type = mask_type(e);
+    bools = cpu_each(e, bools);
+    return type == VYRE_BOOL ? bools
+                             : cpu_new(e, type, CPU_EACH, "sext %s %s to %s",
+                                       cpu_type_of(e, &bools), bools.text, cpu_type(e, type, true));
+}
+
+cpu_value cpu_mask_of(cpu_emit *e, bool all) {
+    return cpu_each(e, cpu_literal(mask_type(e), all ? UINT64_MAX : 0));
+}
+
+cpu_value cpu_bools(cpu_emit *e, cpu_value mask) {
+    return mask.type == VYRE_BOOL
+               ? mask
+               : cpu_compare(e, "slt", mask, cpu_each(e, cpu_literal(VYRE_I32, 0)));
+}
+
+cpu_value cpu_mask_at(cpu_emit *e, const char *place, uint32_t label) {
+    const vyre_type type = mask_type(e);
+    return label ? cpu_new(e, type, CPU_EACH, "load %s, ptr %%%s%u", cpu_type(e, type, true), place,
+                           label)
+                 : cpu_new(e, type, CPU_EACH, "load %s, ptr %%%s", cpu_type(e, type, true), place);
+}
+
+void cpu_put_mask(cpu_emit *e, const char *place, uint32_t label, cpu_value mask) {
+    if (label) {
+        cpu_line(e, "  store %s %s, ptr %%%s%u", cpu_type_of(e, &mask), mask.text, place, label);
+    } else {
+        cpu_line(e, "  store %s %s, ptr %%%s", cpu_type_of(e, &mask), mask.text, place);
+    }
+}
+
+void cpu_need_mask(cpu_emit *e, const char *place, uint32_t label) {
+    cpu_head(e, "  %%%s%u = alloca %s", place, label, cpu_type(e, mask_type(e), true));
+}
+
+void cpu_begin_masks(cpu_emit *e, cpu_value bools) {
+    const char *type = cpu_type(e, mask_type(e), true);
+    cpu_head(e, "  %%act = alloca %s\n  %%ended = alloca %s", type, type);
+    cpu_put_mask(e, "ended", 0, cpu_mask_of(e, false));
+    cpu_put_mask(e, "act", 0, cpu_mask(e, bools));
+}
+
+cpu_value cpu_active(cpu_emit *e) {
+    return cpu_bools(e, cpu_mask_at(e, "act", 0));
+}
+
+cpu_value cpu_any(cpu_emit *e, cpu_value bools) {
+    cpu_value bits = cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width,
+                             bools.text, e->width);
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", e->width, bits.text);
 }
 

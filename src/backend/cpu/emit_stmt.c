@@ -123,28 +123,27 @@ void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
 /* Masks. */
 
 static void set_active(cpu_emit *e, cpu_value mask) {
-    cpu_line(e, "  store %s %s, ptr %%act", cpu_type(e, VYRE_BOOL, true), mask.text);
+    cpu_put_mask(e, "act", 0, mask);
 }
 
 static cpu_value complement(cpu_emit *e, cpu_value mask) {
-    return cpu_binary(e, "xor", VYRE_BOOL, mask, cpu_each(e, cpu_literal(VYRE_BOOL, 1)));
+    return cpu_binary(e, "xor", (vyre_type)mask.type, mask, cpu_mask_of(e, true));
 }
 
 static cpu_value both(cpu_emit *e, cpu_value x, cpu_value y) {
-    return cpu_binary(e, "and", VYRE_BOOL, x, y);
+    return cpu_binary(e, "and", (vyre_type)x.type, x, y);
+}
+
+/* Those of the active lanes stay that have the condition; gives whether there are any. */
+static cpu_value narrow_active(cpu_emit *e, cpu_value condition) {
+    cpu_value mask = both(e, cpu_mask_at(e, "act", 0), cpu_mask(e, condition));
+    set_active(e, mask);
+    return cpu_any(e, cpu_bools(e, mask));
 }
 
 /* The mask without the lanes that a place remembers. */
 static cpu_value without(cpu_emit *e, cpu_value mask, const char *place, uint32_t label) {
-    char name[24];
-    if (label) {
-        (void)snprintf(name, sizeof name, "%s%u", place, label);
-    } else {
-        (void)snprintf(name, sizeof name, "%s", place);
-    }
-    cpu_value gone =
-        cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), name);
-    return both(e, mask, complement(e, gone));
+    return both(e, mask, complement(e, cpu_mask_at(e, place, label)));
 }
 
 static cpu_scope *innermost_loop(cpu_emit *e) {
@@ -188,13 +187,12 @@ static void need_somebody(cpu_emit *e) {
 }
 
 /* The active lanes leave; `place` remembers them. */
-static void leave_masked(cpu_emit *e, const char *place, const cpu_scope *until) {
+static void leave_masked(cpu_emit *e, const char *place, uint32_t label, const cpu_scope *until) {
     char end[24];
-    cpu_value old =
-        cpu_new(e, VYRE_BOOL, CPU_EACH, "load %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), place);
-    cpu_value now = cpu_binary(e, "or", VYRE_BOOL, old, cpu_active(e));
-    cpu_line(e, "  store %s %s, ptr %%%s", cpu_type(e, VYRE_BOOL, true), now.text, place);
-    set_active(e, cpu_each(e, cpu_literal(VYRE_BOOL, 0)));
+    cpu_value old = cpu_mask_at(e, place, label);
+    cpu_value now = cpu_binary(e, "or", (vyre_type)old.type, old, cpu_mask_at(e, "act", 0));
+    cpu_put_mask(e, place, label, now);
+    set_active(e, cpu_mask_of(e, false));
     for (uint32_t i = e->scope_count; i-- > 0;) {
         e->scopes[i].left = true;
         if (&e->scopes[i] == until) {
@@ -230,9 +228,7 @@ static void emit_break(cpu_emit *e, bool goes_on) {
         jump(e, goes_on ? "cont" : "out", loop->label);
         return;
     }
-    char place[24];
-    (void)snprintf(place, sizeof place, "%s%u", goes_on ? "skip" : "gone", loop->label);
-    leave_masked(e, place, loop);
+    leave_masked(e, goes_on ? "skip" : "gone", loop->label, loop);
 }
 
 static void emit_exit(cpu_emit *e) {
@@ -248,7 +244,7 @@ static void emit_exit(cpu_emit *e) {
         e->may_end = true;
         e->changed = true;
     }
-    leave_masked(e, "ended", NULL);
+    leave_masked(e, "ended", 0, NULL);
 }
 
 /* Records the lowest lane that trapped, if it is lower than the one that is known. */
@@ -318,7 +314,7 @@ uint32_t cpu_open_scope(cpu_emit *e, vyre_stmt stmt) {
 /* Lanes part at the scope, which has just been opened. */
 static void part(cpu_emit *e, cpu_scope *scope) {
     scope->parts = true;
-    scope->saved = cpu_active(e);
+    scope->saved = cpu_mask_at(e, "act", 0);
     e->depth++;
 }
 
@@ -345,10 +341,10 @@ static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
     if (condition.hold != CPU_ONE) {
         cpu_note(e, stmt, "if", "masked because not all of %u lanes take the same way", e->width);
         part(e, s);
-        s->taken = condition;
-        cpu_value mask = both(e, s->saved, condition);
+        s->taken = cpu_mask(e, condition);
+        cpu_value mask = both(e, s->saved, s->taken);
         set_active(e, mask);
-        test = cpu_any(e, mask);
+        test = cpu_any(e, cpu_bools(e, mask));
     }
     cpu_line(e, "  br i1 %s, label %%then%u, label %%%s%u", test.text, s->label, otherwise,
              s->label);
@@ -363,8 +359,8 @@ static void emit_else(cpu_emit *e) {
     if (s->parts) {
         cpu_value mask = both(e, s->saved, complement(e, s->taken));
         set_active(e, mask);
-        cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u", cpu_any(e, mask).text,
-                 s->label, s->label);
+        cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u",
+                 cpu_any(e, cpu_bools(e, mask)).text, s->label, s->label);
         cpu_line(e, "elsewhere%u:", s->label);
     }
 }
@@ -412,17 +408,15 @@ static void begin_loop(cpu_emit *e, cpu_scope *s) {
     if (!s->parts) {
         return;
     }
-    const char *type = cpu_type(e, VYRE_BOOL, true);
-    cpu_head(e, "  %%gone%u = alloca %s", s->label, type);
-    cpu_head(e, "  %%skip%u = alloca %s", s->label, type);
-    cpu_line(e, "  store %s zeroinitializer, ptr %%gone%u", type, s->label);
+    cpu_need_mask(e, "gone", s->label);
+    cpu_need_mask(e, "skip", s->label);
+    cpu_put_mask(e, "gone", s->label, cpu_mask_of(e, false));
 }
 
 static void begin_trip(cpu_emit *e, cpu_scope *s) {
     if (s->parts) {
-        s->trip = cpu_active(e);
-        cpu_line(e, "  store %s zeroinitializer, ptr %%skip%u", cpu_type(e, VYRE_BOOL, true),
-                 s->label);
+        s->trip = cpu_mask_at(e, "act", 0);
+        cpu_put_mask(e, "skip", s->label, cpu_mask_of(e, false));
     }
 }
 
@@ -430,9 +424,7 @@ static void begin_trip(cpu_emit *e, cpu_scope *s) {
 static void test_loop(cpu_emit *e, const cpu_scope *s, cpu_value passes) {
     cpu_value test = passes;
     if (s->parts) {
-        cpu_value mask = both(e, cpu_active(e), cpu_each(e, passes));
-        set_active(e, mask);
-        test = cpu_any(e, mask);
+        test = narrow_active(e, passes);
     }
     cpu_line(e, "  br i1 %s, label %%body%u, label %%out%u", test.text, s->label, s->label);
     cpu_line(e, "body%u:", s->label);
@@ -532,9 +524,7 @@ static void next_of_for(cpu_emit *e, const cpu_scope *s) {
     }
     cpu_value test = more;
     if (s->parts) {
-        cpu_value mask = both(e, cpu_active(e), cpu_each(e, more));
-        set_active(e, mask);
-        test = cpu_any(e, mask);
+        test = narrow_active(e, more);
     } else if (more.hold != CPU_ONE) {
         test = cpu_literal(VYRE_BOOL, 0); /* this round is void */
     }

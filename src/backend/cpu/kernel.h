@@ -67,7 +67,8 @@ void cpu_load_grid(vyre_text *t);
 void cpu_note_width(const cpu_writer *w, const cpu_emit *e, uint32_t width, const char *why);
 /* Private arrays begin as zeros. */
 void cpu_emit_privates(cpu_emit *e);
-/* Whether a loop of the segment has trips that vary in the gang. */
+/* Whether a loop of the segment has trips that vary in the gang, and touches memory: there vectors
+ * would gather. */
 bool cpu_part_has_varying_loop(const cpu_emit *e);
 
 /* lanes.c: function gN_segmentK. */

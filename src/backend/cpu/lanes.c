@@ -58,7 +58,6 @@ static void emit_all_ids(cpu_emit *e) {
 static void emit_gangs(cpu_emit *e) {
     const uint32_t step = e->width * e->gangs;
     const uint32_t lanes = e->p->workgroup[0] * e->p->workgroup[1] * e->p->workgroup[2];
-    const char *mask = cpu_type(e, VYRE_BOOL, true);
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%lane = alloca i32\n  store i32 0, ptr %%lane");
     cpu_line(e, "  br label %%gangs");
@@ -70,13 +69,11 @@ static void emit_gangs(cpu_emit *e) {
     cpu_line(e, "gang:");
     emit_all_ids(e);
     if (e->width > 1) {
-        cpu_head(e, "  %%act = alloca %s\n  %%ended = alloca %s", mask, mask);
-        cpu_line(e, "  store %s zeroinitializer, ptr %%ended", mask);
         cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
         if (e->masked_tail) {
             all = cpu_apply(e, VYRE_EXPR_LT, e->lane, cpu_u32(lanes), e->lane);
         }
-        cpu_line(e, "  store %s %s, ptr %%act", mask, all.text);
+        cpu_begin_masks(e, all);
     }
     cpu_emit_privates(e);
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);

@@ -252,10 +252,23 @@ void cpu_emit_privates(cpu_emit *e) {
     }
 }
 
+/* Whether a statement of [begin, end) touches memory. */
+static bool touches_memory(const vyre_program_view *p, vyre_stmt begin, vyre_stmt end) {
+    bool touches = false;
+    for (vyre_stmt i = begin; i < end; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        touches |= s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC;
+        for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
+            touches |= p->exprs[k].op == VYRE_EXPR_LOAD;
+        }
+    }
+    return touches;
+}
+
 bool cpu_part_has_varying_loop(const cpu_emit *e) {
     bool varies = false;
     for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
-        varies |= e->parts[i] && !e->ranged[i];
+        varies |= e->parts[i] && !e->ranged[i] && touches_memory(e->p, i, e->p->stmts[i].match);
     }
     return varies;
 }

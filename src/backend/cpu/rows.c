@@ -4,7 +4,9 @@
  *
  * Three functions run a range of lanes:
  *   probe  finds out which piece of the range vectors may run, and what they may rely on (probe.c)
- *   wide   runs a piece in gangs of as many lanes as vectors have, without what probe answers for
+ *   wide   runs a piece in gangs of as many lanes as vectors have, without what probe answers for;
+ *          where several vectors per gang pay, `broad` does most of it: loops wait less for their
+ *          last trip and share what all lanes have, small elements fill vectors
  *   one    lane after lane, with all checks: what is left of a piece behind whole gangs, and pieces
  *          that are short, or for which probe says no
  * Where trips of a loop vary from lane to lane, or with atomics, there is only `one`.
@@ -25,6 +27,11 @@ enum {
     CHUNK = 512, /* lanes along x that are handed out at once */
     SHORT = 64   /* lanes that run without asking where pieces are short */
 };
+
+/* Lanes of a gang; wide 1: only lane by lane; broad > wide: there is such a function. */
+typedef struct fast_widths {
+    uint32_t wide, broad;
+} fast_widths;
 
 static const char range_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to";
 static const char probe_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to, ptr %out";
@@ -86,7 +93,6 @@ cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x) {
 
 /* As many whole gangs as [x0, x1) has. */
 void cpu_emit_range(cpu_emit *e) {
-    const char *mask = cpu_type(e, VYRE_BOOL, true);
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%far = alloca i64\n  store i64 0, ptr %%far");
     cpu_head(e, "  %%range = sub i32 %%to, %%from\n  %%range64 = zext i32 %%range to i64");
@@ -101,10 +107,8 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_line(e, "gang:");
     cpu_range_ids(e, "%l");
     if (e->width > 1) {
-        cpu_head(e, "  %%act = alloca %s\n  %%ended = alloca %s", mask, mask);
-        cpu_line(e, "  store %s zeroinitializer, ptr %%ended", mask);
         cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
-        cpu_line(e, "  store %s %s, ptr %%act", mask, all.text);
+        cpu_begin_masks(e, all);
     }
     cpu_emit_privates(e);
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);
@@ -130,9 +134,48 @@ static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *wh
     rename_accesses(w, e);
 }
 
-/* The two fast functions; false: there are none. */
-static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t width) {
-    e->width = width;
+/* Bytes of the smallest element that lanes of a gang have side by side. */
+static uint32_t smallest_element(const cpu_emit *e) {
+    const vyre_program_view *p = e->p;
+    uint32_t least = 8;
+    for (vyre_expr i = 0; i < p->expr_count; i++) {
+        const bool aside = (e->marks[i] & CPU_MARK_INSIDE) != 0;
+        const uint32_t size = aside ? vyre_type_size((vyre_type)p->decls[p->exprs[i].ref].type) : 8;
+        least = size < least ? size : least;
+    }
+    for (vyre_stmt i = 0; i < p->stmt_count; i++) {
+        const bool aside = (e->marks[cpu_stmt_site(e, i)] & CPU_MARK_INSIDE) != 0;
+        const uint32_t size =
+            aside ? vyre_type_size((vyre_type)p->decls[p->stmts[i].decl].type) : 8;
+        least = size < least ? size : least;
+    }
+    return least;
+}
+
+/* How many vectors a gang has at most: as many as fill vectors of the smallest elements, or, with
+ * loops, as what lives in them has registers for. */
+static uint32_t choose_vectors(const cpu_emit *e) {
+    enum { BESIDES = 3, MOST_LANES = 32 }; /* registers for what does not live from trip to trip */
+    const uint32_t registers = e->isa == CPU_AVX512 ? 32 : 16;
+    const uint64_t kinds = e->p->stats.stmt_kinds;
+    const bool loops = (kinds >> VYRE_STMT_FOR | kinds >> VYRE_STMT_WHILE) & 1;
+    const uint32_t size = smallest_element(e);
+    uint32_t live = BESIDES, vectors = size >= 4 ? 1 : 4 / size;
+    for (vyre_var i = 0; i < e->p->var_count; i++) {
+        live += e->holds[i] == CPU_EACH;
+    }
+    for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
+        live += e->parts[i]; /* a mask */
+    }
+    while (loops && vectors < 4 && 2 * vectors * live <= registers) {
+        vectors *= 2;
+    }
+    return vectors * e->width > MOST_LANES ? MOST_LANES / e->width : vectors;
+}
+
+/* The fast functions; false: there are none. */
+static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths *out) {
+    e->width = out->wide;
     const bool pieces = cpu_find_pieces(e);
     if (!pieces) {
         cpu_part_forget(e);
@@ -160,6 +203,13 @@ static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t wid
                          number, probe_arguments);
     }
     write_as(w, e, number, "wide", range_arguments);
+    out->broad = out->wide * (w->gang ? 1 : choose_vectors(e));
+    if (out->broad > out->wide) {
+        e->width = out->broad;
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
+        write_as(w, e, number, "broad", range_arguments);
+    }
     return true;
 }
 
@@ -179,7 +229,8 @@ static bool may_repeat(const vyre_program_view *p) {
 /* Lanes [x0, x1) of a row, piece by piece. What is left of a piece behind whole gangs runs lane by
  * lane, or again with some that are done already. Behind two pieces that are shorter than a gang
  * SHORT lanes run without asking. */
-static void write_pieces(vyre_text *t, uint32_t number, uint32_t width, bool repeats) {
+static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool repeats) {
+    const uint32_t width = lanes.wide;
     vyre_text_printf(
         t,
         "  br label %%pieces\n"
@@ -198,12 +249,22 @@ static void write_pieces(vyre_text *t, uint32_t number, uint32_t width, bool rep
         "  %%fn = sub i32 %%f1, %%f0\n  %%fits = icmp uge i32 %%fn, %u\n"
         "  %%go = and i1 %%yes, %%fits\n  br i1 %%go, label %%fast, label %%singly\n"
         "fast:\n"
-        "  %%fr = and i32 %%fn, %u\n  %%fm = sub i32 %%f1, %%fr\n"
-        "  %%s1 = call i1 @g%u_wide(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%fm)\n"
+        "  %%fr = and i32 %%fn, %u\n  %%fm = sub i32 %%f1, %%fr\n",
+        number, width, SHORT, width, width - 1);
+    if (lanes.broad > width) {
+        vyre_text_printf(t,
+                         "  %%br = and i32 %%fn, %u\n  %%bm = sub i32 %%f1, %%br\n"
+                         "  %%s4 = call i1 @g%u_broad(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 "
+                         "%%bm)\n  br i1 %%s4, label %%finish, label %%narrower\nnarrower:\n",
+                         lanes.broad - 1, number);
+    }
+    vyre_text_printf(
+        t,
+        "  %%s1 = call i1 @g%u_wide(ptr %%ctx, i32 %%y, i32 %%z, i32 %s, i32 %%fm)\n"
         "  br i1 %%s1, label %%finish, label %%rest\n"
         "rest:\n"
         "  %%even = icmp eq i32 %%fr, 0\n  br i1 %%even, label %%ranged, label %%tail\n",
-        number, width, SHORT, width, width - 1, number);
+        number, lanes.broad > width ? "%bm" : "%f0");
     if (repeats) {
         vyre_text_printf(t,
                          "tail:\n  %%fl = sub i32 %%f1, %u\n"
@@ -229,7 +290,8 @@ static void write_pieces(vyre_text *t, uint32_t number, uint32_t width, bool rep
 }
 
 /* Units [begin, end): chunks of rows, row by row. */
-static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p, uint32_t width) {
+static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
+                      fast_widths lanes) {
     const bool repeats = may_repeat(p);
     const uint32_t *size = p->workgroup;
     vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
@@ -257,13 +319,13 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
         "  %%e65 = call i64 @llvm.umin.i64(i64 %%e64, i64 %%wide)\n"
         "  %%x0 = trunc i64 %%b64 to i32\n  %%x1 = trunc i64 %%e65 to i32\n",
         size[0], CHUNK - 1, CHUNK, size[1], CPU_FIELD(fuel), CHUNK, CHUNK);
-    if (width == 1) {
+    if (lanes.wide == 1) {
         vyre_text_printf(t,
                          "  %%stop = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%x0, i32 "
                          "%%x1)\n  br i1 %%stop, label %%finish, label %%count\n",
                          number);
     } else {
-        write_pieces(t, number, width, repeats);
+        write_pieces(t, number, lanes, repeats);
     }
     vyre_text_printf(
         t,
@@ -285,7 +347,7 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
     const vyre_program_view *p = vyre_program_get(group->program);
     const bool atomics = p->stats.stmt_kinds >> VYRE_STMT_ATOMIC & 1;
     const bool traps = p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1;
-    uint32_t width = w->gang ? w->gang : atomics || traps ? 1 : natural[w->isa];
+    fast_widths lanes = {.wide = w->gang ? w->gang : atomics || traps ? 1 : natural[w->isa]};
     cpu_emit e;
     vyre_status status = cpu_part_begin(w, group, 0, &e, diag);
     if (status != VYRE_OK) {
@@ -295,20 +357,20 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
     cpu_note(&e, VYRE_NONE, "form",
              "groups are dissolved, lanes along x are one range because nothing is shared within a "
              "group");
-    cpu_note_width(w, &e, width, atomics ? "it has atomics" : traps ? "it may trap" : NULL);
-    if (width > 1 && !write_fast(w, &e, number, width)) {
+    cpu_note_width(w, &e, lanes.wide, atomics ? "it has atomics" : traps ? "it may trap" : NULL);
+    if (lanes.wide > 1 && !write_fast(w, &e, number, &lanes)) {
         cpu_note_width(w, &e, 1, "trips of a loop vary from lane to lane");
-        width = 1;
+        lanes.wide = 1;
     }
     e.width = 1;
     e.trusts = false;
     cpu_part_forget(&e);
     cpu_part_settle(&e, cpu_emit_range);
     write_as(w, &e, number, "one", range_arguments);
-    write_run(w->out, number, p, width);
+    write_run(w->out, number, p, lanes);
     group->form = CPU_FORM_ROWS;
     group->chunk = CHUNK;
-    group->width = width;
+    group->width = lanes.wide;
     cpu_part_end(w, &e);
     return VYRE_OK;
 }
