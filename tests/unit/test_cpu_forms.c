@@ -298,7 +298,7 @@ TEST(loops_over_the_lanes_of_a_group) {
         check("program p workgroup(64) { in a : u32[]; out b : u32[192]; workgroup t : u32[64];\n"
               "  let s = 0; let zero = a[0] / 1000;\n"
               "  for (i in 0xffffff00 + local_id.x .. 0xffffffe0 step 64) { s = s + i; }\n"
-              "  for (i in 0xffffffd0 + local_id.x .. 0xfffffff0 step 1000) { s = s + i; }\n"
+              "  for (i in 0xffffffb0 + local_id.x .. 0xfffffff0 step 1000) { s = s + i; }\n"
               "  for (i in local_id.x .. 100 step zero) { s = s + 7; }\n"
               "  t[local_id.x] = s; barrier; b[global_id.x] = t[local_id.x ^ 1]; }",
               sizes[i], 3, 1, 1);

@@ -304,17 +304,21 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
         "  %%nx64 = zext i32 %%nx to i64\n  %%wide = mul i64 %%nx64, %u\n"
         "  %%up = add i64 %%wide, %u\n  %%chunks = udiv i64 %%up, %u\n"
         "  %%rows32 = mul i32 %%ny, %u\n  %%rows = zext i32 %%rows32 to i64\n"
-        "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n  br label %%units\n"
-        "units:\n"
-        "  %%u = phi i64 [ %%begin, %%entry ], [ %%u2, %%next ]\n"
-        "  %%more = icmp ult i64 %%u, %%end\n  br i1 %%more, label %%row, label %%finish\n"
-        "row:\n"
-        "  %%r = udiv i64 %%u, %%chunks\n  %%c = urem i64 %%u, %%chunks\n"
+        "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n"
+        "  %%any = icmp ult i64 %%begin, %%end\n  br i1 %%any, label %%first, label %%finish\n"
+        "first:\n"
+        "  %%r_first = udiv i64 %%begin, %%chunks\n  %%c_first = urem i64 %%begin, %%chunks\n"
+        "  %%y64 = urem i64 %%r_first, %%rows\n  %%z64 = udiv i64 %%r_first, %%rows\n"
+        "  %%y_first = trunc i64 %%y64 to i32\n  %%z_first = trunc i64 %%z64 to i32\n"
+        "  br label %%row\n"
+        "row:\n" /* each but the first begins with its first chunk */
+        "  %%u = phi i64 [ %%begin, %%first ], [ %%u2, %%next ]\n"
+        "  %%c = phi i64 [ %%c_first, %%first ], [ 0, %%next ]\n"
+        "  %%y = phi i32 [ %%y_first, %%first ], [ %%y2, %%next ]\n"
+        "  %%z = phi i32 [ %%z_first, %%first ], [ %%z2, %%next ]\n"
         "  %%here = sub i64 %%chunks, %%c\n  %%there = sub i64 %%end, %%u\n"
         "  %%n = call i64 @llvm.umin.i64(i64 %%here, i64 %%there)\n"
         "  %%u2 = add i64 %%u, %%n\n"
-        "  %%y64 = urem i64 %%r, %%rows\n  %%z64 = udiv i64 %%r, %%rows\n"
-        "  %%y = trunc i64 %%y64 to i32\n  %%z = trunc i64 %%z64 to i32\n"
         "  %%b64 = mul i64 %%c, %u\n  %%c2 = add i64 %%c, %%n\n  %%e64 = mul i64 %%c2, %u\n"
         "  %%e65 = call i64 @llvm.umin.i64(i64 %%e64, i64 %%wide)\n"
         "  %%x0 = trunc i64 %%b64 to i32\n  %%x1 = trunc i64 %%e65 to i32\n",
@@ -337,9 +341,13 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
         "  %%at_check = getelementptr i8, ptr %%ctx, i64 %zu\n"
         "  %%check = load ptr, ptr %%at_check\n  %%k = call i32 %%check(ptr %%ctx)\n"
         "  %%over = icmp ne i32 %%k, 0\n  br i1 %%over, label %%finish, label %%next\n"
-        "next:\n  br label %%units\n"
+        "next:\n"
+        "  %%y1 = add i32 %%y, 1\n  %%over_y = icmp eq i32 %%y1, %%rows32\n"
+        "  %%y2 = select i1 %%over_y, i32 %s, i32 %%y1\n"
+        "  %%carry = zext i1 %%over_y to i32\n  %%z2 = add i32 %%z, %%carry\n"
+        "  %%more = icmp ult i64 %%u2, %%end\n  br i1 %%more, label %%row, label %%finish\n"
         "finish:\n  ret void\n}\n\n",
-        CPU_FIELD(check));
+        CPU_FIELD(check), VYRE_MUTANT(cpu_next_row, "0", "%y1"));
 }
 
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
