@@ -479,10 +479,11 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program, bool 
         const uint64_t bytes = count * vyre_type_size((vyre_type)p->decls[i].type);
         most = bytes > most ? bytes : most;
     }
-    for (int ahead = 0; ahead < 2; ahead++) {
+    for (int how = 0; how < 6; how++) {
         const vyre_split_options options = {.keep_barriers = keep_barriers,
-                                            .any_grid = d->grid[1] > 1 || d->grid[2] > 1,
-                                            .ahead = ahead == 1,
+                                            .any_grid = how % 3 == 0,
+                                            .turn_loops = how % 3 == 1,
+                                            .ahead = how >= 3,
                                             .can = vyre_device_describe(d->open[0].device)->can};
         vyre_module *module = NULL;
         if (vyre_split(program, &options, NULL, &module, NULL) == VYRE_OK) {
