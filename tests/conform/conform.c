@@ -1,6 +1,7 @@
 /* A program is parsed once and dispatched for every combination of device, path, order and
  * optimiser; outputs are compared whole, so that a wrong length is seen too. */
 #include "conform/conform.h"
+#include "diff/minimal.h"
 
 typedef struct variant {
     const char *device;
@@ -10,7 +11,7 @@ typedef struct variant {
 
 /* Paths: the two of a dispatch, and buffers that the caller keeps on the device. */
 enum {
-    DEVICES = 6,
+    DEVICES = 7,
     PATHS = 3,
     ORDERS = 4,
     INTERPRETED = DEVICES * PATHS * ORDERS * 2,
@@ -35,9 +36,9 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
     if (number >= INTERPRETED) {
         return compiled_of(number - INTERPRETED, options);
     }
-    static const char *const devices[DEVICES] = {"ref",       "ref-split", "ref-split",
-                                                 "ref-split", "ref-split", "ref-schedule"};
-    static const uint32_t ahead[DEVICES] = {0, 0, 1, 3, 16, 0};
+    static const char *const devices[DEVICES] = {
+        "ref", "ref-split", "ref-split", "ref-split", "ref-split", "ref-schedule", "ref-minimal"};
+    static const uint32_t ahead[DEVICES] = {0, 0, 1, 3, 16, 0, 0};
     variant v = {.device = devices[number % DEVICES]};
     if (options) {
         v.options = *options;
@@ -55,7 +56,12 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
 
 /* Without LLVM nothing is compiled. */
 static int variants(void) {
+    static bool is_added;
     vyre_device *device = NULL;
+    if (!is_added) {
+        run_add(minimal_add);
+        is_added = true;
+    }
     if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
         return INTERPRETED;
     }
@@ -171,7 +177,7 @@ static run_result run_resident(const variant *v, vyre_program *program, const vy
                                uint32_t input_count) {
     run_result result = {0};
     resident r = {0};
-    REQUIRE_OK(vyre_device_open(NULL, v->device, NULL, &r.device, NULL), NULL);
+    r.device = run_open(v->device, NULL);
     result.status = vyre_compile(r.device, program, &v->options, &r.pipeline, &result.diag);
     if (result.status == VYRE_OK) {
         upload(&r, program, inputs, input_count, &v->options);

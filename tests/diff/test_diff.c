@@ -66,4 +66,6 @@ TEST(reduced_programs_of_past_bugs_stay_right) {
     diff_check_stored("ref-schedule");
     diff_check_stored("ref-groups");
     diff_check_stored("ref-minimal");
+    diff_check_stored("ref-queue");
+    diff_check_stored("ref-queue://ahead=4");
 }

@@ -19,10 +19,21 @@ vyre_program *run_parse(const char *text) {
     return program;
 }
 
+/* Of backends that tests add; one for a process, which is one for a test. NULL: none. */
+static vyre_registry *added;
+
+void run_add(vyre_status (*add)(vyre_registry *registry, vyre_diag *diag)) {
+    vyre_diag diag = {0};
+    if (!added) {
+        REQUIRE_OK(vyre_registry_create(NULL, &added), NULL);
+    }
+    REQUIRE_OK(add(added, &diag), &diag);
+}
+
 vyre_device *run_open(const char *uri, const vyre_allocator *a) {
     vyre_device *device = NULL;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_device_open(NULL, uri, a, &device, &diag), &diag);
+    REQUIRE_OK(vyre_device_open(added, uri, a, &device, &diag), &diag);
     return device;
 }
 
@@ -122,7 +133,7 @@ run_result run_program(const char *device_name, const vyre_program *program,
     }
     REQUIRE(result.output_count <= RUN_MOST_BUFFERS);
     vyre_device *device = NULL;
-    result.status = vyre_device_open(NULL, device_name, NULL, &device, &result.diag);
+    result.status = vyre_device_open(added, device_name, NULL, &device, &result.diag);
     if (result.status == VYRE_OK) {
         result.status = vyre_dispatch(device, program, inputs, input_count, result.outputs,
                                       result.output_count, options, &result.report, &result.diag);

@@ -18,6 +18,8 @@ typedef struct run_result {
 
 /* Parses; the test ends with the diagnostics printed if that fails. */
 vyre_program *run_parse(const char *text);
+/* From now on run_open and run_program know these backends, too. */
+void run_add(vyre_status (*add)(vyre_registry *registry, vyre_diag *diag));
 /* What tests of devices begin with; each ends the test if it fails. a may be NULL. */
 vyre_device *run_open(const char *uri, const vyre_allocator *a);
 /* A device of a backend that only this test has. */
