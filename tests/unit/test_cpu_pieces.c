@@ -1,0 +1,218 @@
+/* Random segments without barriers whose rows are cut into pieces (src/backend/cpu/piece.c): guards
+ * in a row and nested, with effects before, between and behind them, in variables and not;
+ * quotients, rests, wrapped and clamped indices; data that decides. Each store has an output of its
+ * own and an index that no two lanes share, so there are no races; against "ref". */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "harness/run.h"
+
+enum { OUTPUTS = 6, ELEMENTS = 1200, ROW = 600, DEPTH = 3 };
+
+typedef struct maker {
+    vyre_text head, body;
+    uint64_t random;
+    uint32_t outputs, lets, depth;
+} maker;
+
+static uint32_t below(maker *m, uint32_t n) {
+    return (uint32_t)(test_random(&m->random) % n);
+}
+
+static const char *pick(maker *m, const char *const *from, uint32_t count) {
+    return from[below(m, count)];
+}
+
+static void say(maker *m, const char *format, ...) VYRE_PRINTF(2, 3);
+static void say(maker *m, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vyre_text_vprintf(&m->body, format, arguments);
+    va_end(arguments);
+}
+
+/* What is the same for all lanes of a row; small ones are divided by. */
+static void say_uniform(maker *m) {
+    static const char *const some[] = {"w", "n", "n / 2", "w + y", "a[3] % 90", "a[y] % 300", "k"};
+    if (below(m, 2)) {
+        say(m, "%s", pick(m, some, sizeof some / sizeof *some));
+    } else {
+        say(m, "%u", below(m, 3) ? below(m, 300) : below(m, 9));
+    }
+}
+
+/* Linear in the lane, or nearly. */
+static void say_index(maker *m) {
+    const uint32_t c = below(m, 40);
+    switch (below(m, 14)) {
+    case 0: say(m, "x - %u", c); break;
+    case 1: say(m, "select(x == %u, w, x - 1)", c); break;
+    case 2: say(m, "select(x + 1 < w, x + 1, %u)", c); break;
+    case 3: say(m, "select(x > 0, x - 1, w)"); break;
+    case 4: say(m, "min(x + 1, w)"); break;
+    case 5: say(m, "max(x, %u) - %u", c, c); break;
+    case 6: say(m, "(x / w * w * 2 + x %% w)"); break;
+    case 7: say(m, "(x + w - 1) %% w"); break;
+    case 8: say(m, "(x ^ k)"); break;
+    case 9: say(m, "(x >> %u) + (x & 127)", below(m, 9)); break;
+    case 10: say(m, "u32(max(i32(x) - %u, 0))", c); break;
+    case 11: say(m, "y * w + x"); break;
+    default: say(m, "x + %u", c); break;
+    }
+}
+
+static void say_comparison(maker *m) {
+    static const char *const ops[] = {"<", "<=", ">", ">=", "==", "!="};
+    static const char *const linear[] = {"x", "x + 3", "x - 2", "x % w", "x / w", "y", "(x ^ k)"};
+    const char *op = pick(m, ops, 6), *what = pick(m, linear, sizeof linear / sizeof *linear);
+    if (below(m, 4)) {
+        say(m, "%s %s ", what, op);
+        say_uniform(m);
+    } else {
+        say_uniform(m);
+        say(m, " %s %s", op, what);
+    }
+}
+
+static void say_condition(maker *m) {
+    const uint32_t parts = 1 + below(m, 3);
+    for (uint32_t i = 0; i < parts; i++) {
+        say(m, "%s%s(", i ? (below(m, 3) ? " && " : " || ") : "", below(m, 5) ? "" : "!");
+        if (below(m, 8) == 0) {
+            say(m, "a[");
+            say_index(m);
+            say(m, "] %% 3 == 0");
+        } else if (m->lets > 0 && below(m, 4) == 0) {
+            say(m, "c%u", below(m, m->lets));
+        } else {
+            say_comparison(m);
+        }
+        say(m, ")");
+    }
+}
+
+static void say_value(maker *m) {
+    say(m, "a[");
+    say_index(m);
+    say(m, "] + 3 * a[");
+    say_index(m);
+    say(m, "] + s");
+    if (below(m, 3) == 0) {
+        say(m, " + select(");
+        say_comparison(m);
+        say(m, ", 5, x %% 4)");
+    }
+}
+
+static void say_store(maker *m) {
+    static const char *const places[] = {"x", "x + 17", "(x ^ 32)", "x + w", "(x ^ k)", "w - x"};
+    if (m->outputs < OUTPUTS) {
+        vyre_text_printf(&m->head, " out o%u : %s[%d];", m->outputs, below(m, 4) ? "u32" : "u8",
+                         ELEMENTS);
+        say(m, "o%u[y * %d + %s] = ", m->outputs, ROW, pick(m, places, 6));
+        m->outputs++;
+        say_value(m);
+        say(m, ";\n");
+    }
+}
+
+static void say_list(maker *m, uint32_t most);
+
+static void say_if(maker *m) {
+    say(m, "if (");
+    say_condition(m);
+    say(m, ") {\n");
+    say_list(m, 2);
+    if (below(m, 3) == 0) {
+        say(m, "} else {\n");
+        say_list(m, 2);
+    }
+    say(m, "}\n");
+}
+
+static void say_list(maker *m, uint32_t most) {
+    m->depth++;
+    for (uint32_t i = 1 + below(m, most); i > 0; i--) {
+        const uint32_t kind = below(m, 12);
+        if (kind < 4) {
+            say_store(m);
+        } else if (kind < 8 && m->depth < DEPTH) {
+            say_if(m);
+        } else if (kind == 8) {
+            say(m, "s = s * 3 + x;\n");
+        } else if (kind == 9 && m->depth == 1) {
+            say(m, "if (");
+            say_condition(m);
+            say(m, ") { exit; }\n");
+        } else if (kind == 10 && m->depth == 1) {
+            say(m, "let c%u = ", m->lets);
+            say_condition(m);
+            say(m, ";\n");
+            m->lets++;
+        } else if (kind == 11) {
+            say(m, "for (j in 0 .. %s) { s = s + a[x + j]; }\n", below(m, 2) ? "3" : "x % 4");
+        }
+    }
+    m->depth--;
+}
+
+static char *make(uint64_t seed) {
+    maker m = {.random = seed * 77 + 5};
+    const vyre_allocator a = vyre_allocator_or_system(NULL);
+    vyre_text_init(&m.head, &a);
+    vyre_text_init(&m.body, &a);
+    static const uint32_t sizes[] = {1, 20, 24, 32, 64};
+    vyre_text_printf(&m.head, "program p workgroup(%u) { in a : u32[];", sizes[below(&m, 5)]);
+    say(&m, "let x = global_id.x; let y = global_id.y; let n = len(a); let s = 1;\n");
+    say(&m, "let w = a[1] %% %u; let k = 1 << (a[2] %% 8);\n", below(&m, 2) ? 100 : 9);
+    say_list(&m, 6);
+    say_store(&m);
+    vyre_text_printf(&m.head, "\n%s}\n", vyre_text_string(&m.body));
+    REQUIRE(!m.head.failed);
+    vyre_text_finish(&m.body);
+    char *text = strdup(vyre_text_string(&m.head));
+    vyre_text_finish(&m.head);
+    return text;
+}
+
+static void check(uint64_t seed) {
+    static const char *const devices[] = {"cpu://threads=1", "cpu://threads=2&gang=4",
+                                          "cpu://threads=1&features=sse2"};
+    uint32_t words[300];
+    uint64_t random = seed;
+    char *text = make(seed);
+    for (uint32_t i = 0; i < 300; i++) {
+        words[i] = (uint32_t)test_random(&random) % 1000;
+    }
+    vyre_program *program = run_parse(text);
+    const vyre_input input = {words, 4 * (100 + seed % 200)};
+    const uint32_t lanes = vyre_program_get(program)->workgroup[0];
+    const vyre_dispatch_options options = {.has_grid = true,
+                                           .grid = {(uint32_t)(seed % 400) / lanes + 1, 2, 1}};
+    run_result want = run_program("ref", program, &input, 1, &options);
+    REQUIRE_OK(want.status, &want.diag);
+    run_result got = run_program(devices[seed % 3], program, &input, 1, &options);
+    CHECK_STATUS(got.status, VYRE_OK, &got.diag);
+    if (got.status == VYRE_OK && !run_same(&want, &got)) {
+        test_fail(__FILE__, __LINE__, "%s, seed %llu, %zu words, %u groups:\n%s", devices[seed % 3],
+                  (unsigned long long)seed, input.size / 4, options.grid[0], text);
+    }
+    run_finish(&got);
+    run_finish(&want);
+    vyre_program_release(program);
+    free(text);
+}
+
+TEST(random_segments_in_pieces) {
+    vyre_device *device = NULL;
+    if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
+        test_skip("there is no LLVM 19");
+    }
+    vyre_device_close(device);
+    for (uint64_t seed = 1; seed <= test_scaled(120) && !test_failed(); seed++) {
+        check(seed);
+    }
+}
