@@ -251,6 +251,70 @@ static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_
     return status == VYRE_OK ? ended : status;
 }
 
+static bool append(void *text, const char *bytes, size_t length) {
+    vyre_text_append(text, bytes, length);
+    return true;
+}
+
+/* All that decides what the code is. */
+static vyre_status write_key(const cpu_device *device, const vyre_program *const *programs,
+                             uint32_t count, vyre_text *key, vyre_diag *diag) {
+    cpu_codes_begin_key(device->codes, key);
+    vyre_text_printf(key, "gang %u, unchecked %d, %u programs\n", device->gang, device->unchecked,
+                     count);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)vyre_program_print(programs[i], append, key);
+    }
+    return vyre_text_status(key, "a kernel", diag);
+}
+
+static vyre_status make_code(const cpu_device *device, cpu_kernel *kernel,
+                             const vyre_program *const *programs, const vyre_text *key,
+                             vyre_diag *diag) {
+    const vyre_allocator *a = &device->host.allocator;
+    const uint32_t count = kernel->piece_count;
+    vyre_text text;
+    vyre_text_init(&text, a);
+    vyre_status status = write_pieces(device, NULL, kernel->pieces, programs, count, &text, diag);
+    cpu_group *facts = vyre_alloc_zeroed(a, count, sizeof *facts);
+    if (status == VYRE_OK && !facts) {
+        status = vyre_fail_memory(diag, "a kernel");
+    }
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        facts[i] = cpu_group_facts(&kernel->pieces[i].group);
+        cpu_group_finish(&kernel->pieces[i].group, a);
+    }
+    if (status == VYRE_OK) {
+        kernel->origin = VYRE_CODE_COMPILED;
+        status = cpu_codes_make(device->codes, key, &text, facts, count * sizeof *facts,
+                                &kernel->code, diag);
+    }
+    vyre_free(a, facts, count, sizeof *facts);
+    vyre_text_finish(&text);
+    return status;
+}
+
+/* From memory, from disk, or by the compiler. */
+static vyre_status find_code(const cpu_device *device, cpu_kernel *kernel,
+                             const vyre_program *const *programs, vyre_diag *diag) {
+    vyre_text key;
+    vyre_text_init(&key, &device->host.allocator);
+    vyre_status status = write_key(device, programs, kernel->piece_count, &key, diag);
+    if (status == VYRE_OK &&
+        !cpu_codes_find(device->codes, &key, kernel->piece_count * sizeof(cpu_group), &kernel->code,
+                        &kernel->origin)) {
+        status = make_code(device, kernel, programs, &key, diag);
+    }
+    for (uint32_t i = 0; i < kernel->piece_count && status == VYRE_OK; i++) {
+        cpu_group *group = &kernel->pieces[i].group;
+        memcpy(group, (const char *)cpu_code_facts(kernel->code) + i * sizeof *group,
+               sizeof *group);
+        group->program = programs[i];
+    }
+    vyre_text_finish(&key);
+    return status == VYRE_OK ? find_entries(kernel, diag) : status;
+}
+
 static vyre_status compile_pieces(cpu_device *device, const vyre_program *const *programs,
                                   uint32_t count, const vyre_module *module,
                                   vyre_backend_kernel **out_kernel, vyre_diag *diag) {
@@ -259,22 +323,12 @@ static vyre_status compile_pieces(cpu_device *device, const vyre_program *const 
     if (!kernel) {
         return vyre_fail_memory(diag, "a kernel");
     }
-    vyre_text text;
-    vyre_text_init(&text, a);
-    cpu_codes_begin_text(device->codes, &text);
     kernel->module = module;
     kernel->pieces = vyre_alloc_zeroed(a, count, sizeof *kernel->pieces);
     kernel->piece_count = count;
-    vyre_status status =
-        kernel->pieces ? write_pieces(device, NULL, kernel->pieces, programs, count, &text, diag)
-                       : vyre_fail_memory(diag, "a kernel");
-    if (status == VYRE_OK && count > 0) {
-        status = cpu_codes_take(device->codes, &text, &kernel->code, &kernel->origin, diag);
-    }
-    if (status == VYRE_OK) {
-        status = find_entries(kernel, diag);
-    }
-    vyre_text_finish(&text);
+    vyre_status status = !kernel->pieces ? vyre_fail_memory(diag, "a kernel")
+                         : count > 0     ? find_code(device, kernel, programs, diag)
+                                         : VYRE_OK;
     if (status != VYRE_OK) {
         destroy_kernel(device, kernel);
         return status;

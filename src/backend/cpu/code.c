@@ -1,15 +1,14 @@
-/* The key of code is the whole text that LLVM is given, and its first line says what else decides:
- * the version of the library, the level of the processor, its name and features as cpuid tells
- * them, how much LLVM tries. So whatever changes in a program, in the options of a device or in the
- * emitter itself is another key, and everything that kernels know besides their code (form, width,
- * sizes) is found anew by writing the text, which needs no LLVM and costs one or two milliseconds.
- * An update of LLVM 19 does not make old code wrong, so its last digits are not asked for: that
- * would mean to load it.
+/* A key holds the texts of the programs in full, the options of the device, and in its first line
+ * what else decides: which build of the library this is (its build id, so that a change of the
+ * emitter is another key), the processor as cpuid tells it, how much LLVM tries. An update of LLVM
+ * 19 does not make old code wrong, so its last digits are not asked for: that would mean to load
+ * it. Where the linker gave no build id, nothing is kept on disk.
  *
  * In memory code is kept beyond its last user, the latest used last; the oldest go when idle code
- * takes too much. On disk the cache of the kit keeps it (kit/cache.h). What it gives is loaded like
- * fresh code, and if the loader refuses it, it counts as not there. Two threads may compile one
- * text at once: then the first one's code is shared, and the other's goes. */
+ * takes too much. On disk the cache of the kit keeps it (kit/cache.h): facts, then the object. What
+ * it gives is loaded like fresh code, and if the loader refuses it, it counts as not there. Two
+ * threads may compile one text at once: then the first one's code is shared, and the other's goes.
+ */
 #include "backend/cpu/code.h"
 
 #include <cpuid.h>
@@ -20,6 +19,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/mutant.h"
+#include "kit/build_id.h"
 #include "kit/cache.h"
 
 #define IDLE_BYTES (UINT64_C(64) << 20)
@@ -27,8 +27,8 @@
 struct cpu_code {
     vyre_object *object;
     uint64_t hash; /* of the key */
-    char *key;
-    size_t key_size;
+    char *key;     /* the facts stand behind it */
+    size_t key_size, facts_size;
     uint32_t users;
 };
 
@@ -68,11 +68,19 @@ static void write_host(vyre_text *text) {
     vyre_text_printf(text, " %llx", (unsigned long long)enabled_state(features));
 }
 
-void cpu_codes_begin_text(const cpu_codes *codes, vyre_text *text) {
-    vyre_text_printf(text, "; vyre %s, LLVM 19, %s, effort %u, %s, host", VYRE_VERSION_STRING,
-                     cpu_isa_name(codes->isa), codes->effort, cpu_llvm_passes(codes->effort));
-    write_host(text);
-    vyre_text_puts(text, "\n");
+void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key) {
+    uint8_t id[VYRE_BUILD_ID_MOST];
+    const size_t size = vyre_linker_build_id(id);
+    vyre_text_printf(key, "vyre %s ", VYRE_VERSION_STRING);
+    for (size_t i = 0; i < size; i++) {
+        vyre_text_printf(key, "%02x", id[i]);
+    }
+    if (VYRE_MUTANT(cpu_key_forgets_effort, true, false)) {
+        vyre_text_printf(key, ", LLVM 19, effort %u", codes->effort);
+    }
+    vyre_text_printf(key, ", %s, host", cpu_isa_name(codes->isa));
+    write_host(key);
+    vyre_text_puts(key, "\n");
 }
 
 /* Memory. */
@@ -80,13 +88,13 @@ void cpu_codes_begin_text(const cpu_codes *codes, vyre_text *text) {
 static void destroy_code(const vyre_allocator *a, cpu_code *code) {
     if (code) {
         vyre_object_destroy(code->object);
-        vyre_free(a, code->key, code->key_size, 1);
+        vyre_free(a, code->key, code->key_size + code->facts_size, 1);
         vyre_free(a, code, 1, sizeof *code);
     }
 }
 
 static uint64_t bytes_of(const cpu_code *code) {
-    return vyre_object_size(code->object) + code->key_size;
+    return vyre_object_size(code->object) + code->key_size + code->facts_size;
 }
 
 /* Drops what nobody uses, oldest first, until the rest of that is small enough. */
@@ -109,11 +117,11 @@ static void trim(cpu_codes *codes, uint64_t most) {
 }
 
 /* Code of this key, with one more user, or NULL. The lock is held. */
-static cpu_code *find(cpu_codes *codes, uint64_t hash, const vyre_text *text) {
+static cpu_code *find(cpu_codes *codes, uint64_t hash, const vyre_text *key) {
     for (uint32_t i = 0; i < codes->codes.count; i++) {
         cpu_code *code = codes->codes.data[i];
-        if (code->hash == hash && code->key_size == text->length &&
-            memcmp(code->key, text->data, text->length) == 0) {
+        if (code->hash == hash && code->key_size == key->length &&
+            memcmp(code->key, key->data, key->length) == 0) {
             memmove(&codes->codes.data[i], &codes->codes.data[i + 1],
                     (codes->codes.count - i - 1) * sizeof *codes->codes.data);
             codes->codes.data[codes->codes.count - 1] = code;
@@ -125,22 +133,27 @@ static cpu_code *find(cpu_codes *codes, uint64_t hash, const vyre_text *text) {
 }
 
 /* Takes over the object in any case. */
-static vyre_status add(cpu_codes *codes, uint64_t hash, const vyre_text *text, vyre_object *object,
-                       cpu_code **out_code, vyre_diag *diag) {
+static vyre_status add(cpu_codes *codes, const vyre_text *key, const void *facts, size_t facts_size,
+                       vyre_object *object, cpu_code **out_code, vyre_diag *diag) {
     const vyre_allocator *a = &codes->allocator;
     cpu_code *code = vyre_alloc_zeroed(a, 1, sizeof *code);
     if (!code) {
         vyre_object_destroy(object);
         return vyre_fail_memory(diag, "a kernel");
     }
-    *code = (cpu_code){.object = object, .hash = hash, .key_size = text->length, .users = 1};
-    code->key = vyre_alloc(a, text->length, 1);
-    (void)pthread_mutex_lock(&codes->lock);
-    cpu_code *same = find(codes, hash, text);
-    bool added = !same && code->key && vyre_vec_push(a, &codes->codes, code);
-    if (added) {
-        memcpy(code->key, text->data, text->length);
+    *code = (cpu_code){.object = object,
+                       .hash = vyre_hash_bytes(key->data, key->length),
+                       .key = vyre_alloc(a, key->length + facts_size, 1),
+                       .key_size = key->length,
+                       .facts_size = facts_size,
+                       .users = 1};
+    if (code->key) {
+        memcpy(code->key, key->data, key->length);
+        memcpy(code->key + key->length, facts, facts_size);
     }
+    (void)pthread_mutex_lock(&codes->lock);
+    cpu_code *same = find(codes, code->hash, key);
+    const bool added = !same && code->key && vyre_vec_push(a, &codes->codes, code);
     (void)pthread_mutex_unlock(&codes->lock);
     if (!added) {
         destroy_code(a, code);
@@ -156,6 +169,10 @@ void cpu_codes_give_back(cpu_codes *codes, cpu_code *code) {
         trim(codes, codes->idle_bytes);
         (void)pthread_mutex_unlock(&codes->lock);
     }
+}
+
+const void *cpu_code_facts(const cpu_code *code) {
+    return code->key + code->key_size;
 }
 
 vyre_object_function cpu_code_find(const cpu_code *code, const char *name) {
@@ -175,23 +192,38 @@ static vyre_cache *need_cache(cpu_codes *codes, bool makes) {
     return cache;
 }
 
-static vyre_object *load_kept(cpu_codes *codes, const vyre_text *text) {
+/* Facts and object of an entry become code; NULL: it is none. */
+static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_size) {
     vyre_object *object = NULL;
+    cpu_code *code = NULL;
     vyre_cached kept;
     vyre_cache *cache = need_cache(codes, false);
-    if (cache && vyre_cache_get(cache, text->data, text->length, &kept)) {
-        (void)vyre_object_load(kept.bytes, kept.size, &codes->allocator, &object, NULL);
-        vyre_cache_release(cache, &kept);
+    if (!cache || !vyre_cache_get(cache, key->data, key->length, &kept)) {
+        return NULL;
     }
-    return object;
+    const char *bytes = kept.bytes;
+    if (kept.size >= facts_size &&
+        vyre_object_load(bytes + facts_size, kept.size - facts_size, &codes->allocator, &object,
+                         NULL) == VYRE_OK &&
+        add(codes, key, bytes, facts_size, object, &code, NULL) != VYRE_OK) {
+        code = NULL;
+    }
+    vyre_cache_release(cache, &kept);
+    return code;
 }
 
 /* That it can't be kept is nobody's fault. */
-static void keep(cpu_codes *codes, const vyre_text *text, const void *bytes, size_t size) {
+static void keep(cpu_codes *codes, const vyre_text *key, const void *facts, size_t facts_size,
+                 const void *object, size_t size) {
+    const vyre_allocator *a = &codes->allocator;
     vyre_cache *cache = need_cache(codes, true);
-    if (cache) {
-        (void)vyre_cache_put(cache, text->data, text->length, bytes, size, NULL);
+    char *both = cache ? vyre_alloc(a, facts_size + size, 1) : NULL;
+    if (both) {
+        memcpy(both, facts, facts_size);
+        memcpy(both + facts_size, object, size);
+        (void)vyre_cache_put(cache, key->data, key->length, both, facts_size + size, NULL);
     }
+    vyre_free(a, both, facts_size + size, 1);
 }
 
 static vyre_status need_llvm(cpu_codes *codes, vyre_diag *diag) {
@@ -204,11 +236,13 @@ static vyre_status need_llvm(cpu_codes *codes, vyre_diag *diag) {
     return status;
 }
 
-static vyre_status compile(cpu_codes *codes, const vyre_text *text, vyre_object **out_object,
+vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *text,
+                           const void *facts, size_t facts_size, cpu_code **out_code,
                            vyre_diag *diag) {
     const vyre_allocator *a = &codes->allocator;
     void *bytes = NULL;
     size_t size = 0;
+    vyre_object *object = NULL;
     vyre_status status = need_llvm(codes, diag);
     if (status == VYRE_OK) {
         status = cpu_llvm_compile(codes->llvm, text->data, text->length, codes->isa, codes->effort,
@@ -217,29 +251,24 @@ static vyre_status compile(cpu_codes *codes, const vyre_text *text, vyre_object 
     if (status != VYRE_OK) {
         return status;
     }
-    status = vyre_object_load(bytes, size, a, out_object, diag);
+    status = vyre_object_load(bytes, size, a, &object, diag);
     if (status == VYRE_OK) {
-        keep(codes, text, bytes, size);
+        keep(codes, key, facts, facts_size, bytes, size);
+        status = add(codes, key, facts, facts_size, object, out_code, diag);
     }
     vyre_free(a, bytes, size, 1);
     return status;
 }
 
-vyre_status cpu_codes_take(cpu_codes *codes, const vyre_text *text, cpu_code **out_code,
-                           vyre_code_origin *out_origin, vyre_diag *diag) {
-    const uint64_t hash = vyre_hash_bytes(text->data, text->length);
+bool cpu_codes_find(cpu_codes *codes, const vyre_text *key, size_t facts_size, cpu_code **out_code,
+                    vyre_code_origin *out_origin) {
+    const uint64_t hash = vyre_hash_bytes(key->data, key->length);
     (void)pthread_mutex_lock(&codes->lock);
-    cpu_code *code = VYRE_MUTANT(cpu_codes_forgotten, find(codes, hash, text), NULL);
+    cpu_code *code = VYRE_MUTANT(cpu_codes_forgotten, find(codes, hash, key), NULL);
     (void)pthread_mutex_unlock(&codes->lock);
-    if (code) {
-        *out_code = code;
-        *out_origin = VYRE_CODE_FROM_MEMORY;
-        return VYRE_OK;
-    }
-    vyre_object *object = load_kept(codes, text);
-    *out_origin = object ? VYRE_CODE_FROM_DISK : VYRE_CODE_COMPILED;
-    vyre_status status = object ? VYRE_OK : compile(codes, text, &object, diag);
-    return status == VYRE_OK ? add(codes, hash, text, object, out_code, diag) : status;
+    *out_origin = code ? VYRE_CODE_FROM_MEMORY : VYRE_CODE_FROM_DISK;
+    *out_code = code ? code : load_kept(codes, key, facts_size);
+    return *out_code != NULL;
 }
 
 /* Beginning and end. */
@@ -261,9 +290,11 @@ void cpu_codes_destroy(cpu_codes *codes) {
 /* One that is not there is made when there is something to keep. False: no memory. */
 static bool use_folder(cpu_codes *codes, const char *folder) {
     const vyre_cache_options existing = {.must_exist = true};
+    uint8_t id[VYRE_BUILD_ID_MOST];
     vyre_status status =
-        folder ? vyre_cache_open(folder, &existing, &codes->allocator, &codes->cache, NULL)
-               : VYRE_IO;
+        folder && vyre_linker_build_id(id)
+            ? vyre_cache_open(folder, &existing, &codes->allocator, &codes->cache, NULL)
+            : VYRE_IO;
     if (status == VYRE_OK || status == VYRE_NOT_FOUND) {
         const size_t size = strlen(folder) + 1;
         codes->folder = vyre_alloc(&codes->allocator, size, 1);

@@ -1,5 +1,5 @@
-/* Compiled code of a device, by the text that it is made from: what was compiled before comes from
- * memory, or from a folder on disk, without LLVM. */
+/* Compiled code of a device, by what it is made from: what was compiled before comes from memory,
+ * or from a folder on disk, without LLVM and without writing its text again. */
 #ifndef VYRE_SRC_BACKEND_CPU_CODE_H
 #define VYRE_SRC_BACKEND_CPU_CODE_H
 
@@ -9,7 +9,7 @@
 #include "vyre/backend.h"
 
 typedef struct cpu_codes cpu_codes;
-/* Code that is loaded; kernels of the same text share it. */
+/* Code that is loaded; kernels of the same key share it. */
 typedef struct cpu_code cpu_code;
 
 typedef struct cpu_codes_options {
@@ -26,13 +26,18 @@ void cpu_codes_destroy(cpu_codes *codes);
 /* NULL: none. */
 const char *cpu_codes_folder(const cpu_codes *codes);
 
-/* Every text begins with this: a comment that says all that decides, besides the text, what code it
- * becomes. */
-void cpu_codes_begin_text(const cpu_codes *codes, vyre_text *text);
-/* The code of a text, from any thread. VYRE_NOT_FOUND: it must be compiled, and there is no LLVM.
- */
-vyre_status cpu_codes_take(cpu_codes *codes, const vyre_text *text, cpu_code **out_code,
-                           vyre_code_origin *out_origin, vyre_diag *diag);
+/* Every key begins with this: what decides, besides programs and forms, what code they become. */
+void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key);
+/* Code that was made under exactly this key, with `facts_size` bytes of facts, from memory or disk;
+ * false: there is none. From any thread. */
+bool cpu_codes_find(cpu_codes *codes, const vyre_text *key, size_t facts_size, cpu_code **out_code,
+                    vyre_code_origin *out_origin);
+/* Compiles the text and keeps the code under the key, with facts that say how to run it. From any
+ * thread. VYRE_NOT_FOUND: there is no LLVM. */
+vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *text,
+                           const void *facts, size_t facts_size, cpu_code **out_code,
+                           vyre_diag *diag);
+const void *cpu_code_facts(const cpu_code *code);
 /* NULL is fine. */
 void cpu_codes_give_back(cpu_codes *codes, cpu_code *code);
 /* A function by its name; NULL: there is none. */

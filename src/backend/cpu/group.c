@@ -85,6 +85,14 @@ void cpu_group_finish(cpu_group *group, const vyre_allocator *a) {
     *group = (cpu_group){0};
 }
 
+cpu_group cpu_group_facts(const cpu_group *group) {
+    cpu_group facts = *group;
+    facts.program = NULL;
+    facts.module = NULL;
+    facts.offsets = NULL;
+    return facts;
+}
+
 /* Memory or a param of the source, or of the segment itself. */
 static cpu_binding bind_own(const cpu_group *group, const vyre_program_view *p, vyre_decl decl) {
     switch ((vyre_role)p->decls[decl].role) {

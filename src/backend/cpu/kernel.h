@@ -5,7 +5,8 @@
 #include "backend/cpu/emit.h"
 #include "vyre/split.h"
 
-/* What a group is made of, and where its parts lie in the arena. */
+/* What a group is made of, and where its parts lie in the arena. But for the pointers it is plain
+ * data that is kept with the code (cpu_group_facts), so that code from disk can run. */
 typedef struct cpu_group {
     const vyre_program *program; /* lowered; it outlives the group */
     vyre_module *module;         /* the program at its workgroup barriers; NULL: it has none */
@@ -20,6 +21,8 @@ typedef struct cpu_group {
 vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,
                              cpu_group *out_group, vyre_diag *diag);
 void cpu_group_finish(cpu_group *group, const vyre_allocator *a);
+/* It without what belongs to this process: all that running needs besides the program. */
+cpu_group cpu_group_facts(const cpu_group *group);
 /* What was cut, or is all there is. */
 const vyre_program *cpu_group_source(const cpu_group *group);
 /* Segments: one without a module. */

@@ -210,14 +210,10 @@ static vyre_status fail_with(const cpu_llvm *l, char *message, const char *when,
     return status;
 }
 
-const char *cpu_llvm_passes(uint32_t effort) {
-    return effort ? passes : "function(sroa)";
-}
-
 static vyre_status optimize(const cpu_llvm *l, void *module, void *machine, uint32_t effort,
                             vyre_diag *diag) {
     void *options = l->CreatePassBuilderOptions();
-    void *error = l->RunPasses(module, cpu_llvm_passes(effort), machine, options);
+    void *error = l->RunPasses(module, effort ? passes : "function(sroa)", machine, options);
     l->DisposePassBuilderOptions(options);
     if (!error) {
         return VYRE_OK;

@@ -25,9 +25,6 @@ void cpu_llvm_close(cpu_llvm *llvm);
 /* How much LLVM tries: 0 next to nothing, which is quick; 1 as usual. */
 enum { CPU_EFFORTS = 2 };
 
-/* What is done to a text, as a part of the key of what comes out. */
-const char *cpu_llvm_passes(uint32_t effort);
-
 /* An ELF object for this machine, narrowed to the isa; freed with vyre_free(a, bytes, size, 1).
  * May be called from several threads. A text that LLVM refuses is VYRE_INTERNAL. */
 vyre_status cpu_llvm_compile(const cpu_llvm *llvm, const char *text, size_t length, cpu_isa isa,

@@ -348,14 +348,20 @@ static void module_job(vyre_worker *me, void *arg) {
 
 /* Results. */
 
-static vyre_status tell_trap(const cpu_kernel *k, const cpu_worker *w,
+/* Of which part of the group the statement is: the group is cut anew, since kernels keep no more of
+ * it than running needs. */
+static vyre_status tell_trap(const cpu_kernel *k, const cpu_worker *w, const vyre_allocator *a,
                              vyre_launch_result *out_result, vyre_diag *diag) {
     const cpu_context *c = &w->context;
     const vyre_stmt stmt = (vyre_stmt)c->trap_site;
-    const vyre_program *program =
-        cpu_group_segment(&k->pieces[w->piece].group, (uint32_t)(c->trap_site >> 32));
+    cpu_group group;
+    vyre_status status = cpu_group_create(k->pieces[w->piece].group.program, a, &group, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    const vyre_program *program = cpu_group_segment(&group, (uint32_t)(c->trap_site >> 32));
     out_result->trap_lane = c->trap_lane;
-    vyre_status status =
+    status =
         vyre_fail_at(diag, VYRE_TRAP, "", vyre_program_stmt_place(program, stmt), NULL,
                      "lane %llu trapped: \"%s\" at address %llu (0x%llx)",
                      (unsigned long long)c->trap_lane, vyre_program_get(program)->stmts[stmt].text,
@@ -363,10 +369,12 @@ static vyre_status tell_trap(const cpu_kernel *k, const cpu_worker *w,
     if (diag && k->module) {
         diag->segment = w->piece + 1;
     }
+    cpu_group_finish(&group, a);
     return status;
 }
 
-static vyre_status tell(job *j, uint32_t workers, vyre_launch_result *out_result, vyre_diag *diag) {
+static vyre_status tell(job *j, uint32_t workers, const vyre_allocator *a,
+                        vyre_launch_result *out_result, vyre_diag *diag) {
     const cpu_kernel *k = j->kernel;
     if (atomic_load(&j->stopped) != VYRE_OK) {
         vyre_status status = vyre_launch_check_time(j->launch, diag);
@@ -381,7 +389,7 @@ static vyre_status tell(job *j, uint32_t workers, vyre_launch_result *out_result
         lowest = w->context.trap_lane < lowest->context.trap_lane ? w : lowest;
     }
     return lowest->context.trap_lane == UINT64_MAX ? VYRE_OK
-                                                   : tell_trap(k, lowest, out_result, diag);
+                                                   : tell_trap(k, lowest, a, out_result, diag);
 }
 
 static uint32_t workers_for(const cpu_kernel *k, const vyre_team *team, const uint32_t grid[3]) {
@@ -408,7 +416,7 @@ static vyre_status run(job *j, vyre_team *team, vyre_team_job work, const vyre_a
     if (status == VYRE_OK) {
         status = vyre_team_run(team, workers, work, j, NULL, diag);
     }
-    return status == VYRE_OK ? tell(j, workers, out_result, diag) : status;
+    return status == VYRE_OK ? tell(j, workers, a, out_result, diag) : status;
 }
 
 vyre_status cpu_run_program(cpu_kernel *kernel, vyre_team *team, const vyre_launch *launch,
