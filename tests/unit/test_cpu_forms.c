@@ -73,6 +73,76 @@ TEST(a_guard_does_not_keep_lanes_from_what_stands_before_it) {
     }
 }
 
+/* Loops of varying length: lane after lane, but only those that a guard lets pass. */
+TEST(lanes_one_by_one_are_clipped_by_their_guards) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 9, 17, 40, 513, 3000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 24 + 1;
+        check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x;\n"
+              "  if (i > 2 && i + 1 < a[0]) { let s = i;\n"
+              "    for (k in 0 .. a[i] % 7) { s = s * 3 + a[(i + k) % len(a)]; } b[i] = s; } }",
+              n, groups, 1, 1);
+        check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; if (i >= len(a) || i < 5) { exit; }\n"
+              "  for (k in i .. i + a[i] % 5) { atomic_add(b[k], a[i]); } }",
+              n, groups, 1, 1);
+        check("program p workgroup(8, 2) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; if (i < len(a) / 2 && global_id.y > 0) { let s = 0;\n"
+              "    for (k in 0 .. a[i] % 7) { s = s + k; } b[i * 2] = s + global_id.y; } }",
+              n, n / 8 + 1, 1, 1);
+    }
+}
+
+/* Inner loops run in strips of 1,024 trips: with and without all of them inside, in gangs and lane
+ * by lane, up and down, by steps that only the program knows, left early. */
+TEST(loops_run_in_strips) {
+    need_llvm();
+    static const char *const bodies[] = {
+        "for (k in 0 .. m) { s = s * 3 + a[k]; }",
+        "for (k in i .. i + m) { let at = k - i; s = s * 5 + a[k] + a[at + 7]; }",
+        "for (k in 0 .. m) { s = s * 3 + a[len(a) - 1 - k]; }",
+        "for (k in 0 .. m) { let at = (k << 1) + i; s = s * 3 + a[at * 2 + 1] + a[k * i]; }",
+        "for (k in 0 .. m) { s = s + a[i * m - k * 3]; if (s % 11 == 5) { continue; } s = s * 7; }",
+        "for (k in 1 .. m + 1) { s = s + a[k] * k; if (s % 97 == 5) { break; } s = s * 3; }",
+        "for (k in 0 .. m) { if (k % 3 == i % 3) { b[i * 4 + (k & 1)] = s + k; } s = s + a[a[k]]; "
+        "}",
+        "for (k in 0 .. m) { b[i * 4 + k] = a[k] + b[i * 4 + k]; if (k == 3) { exit; } }"};
+    static const char *const trips[] = {"a[i] % 9", "i % 3 * 600", "param_like"};
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies && !test_failed(); b++) {
+        for (size_t t = 0; t < 3 && !test_failed(); t++) {
+            char text[600];
+            (void)snprintf(text, sizeof text,
+                           "program p workgroup(8) { in a : u32[]; out b : u32[4 * len(a)];\n"
+                           "  let i = global_id.x; if (i < len(a)) { let s = i + 1;\n"
+                           "  let param_like = len(a) + 1; let m = %s;\n  %s\n"
+                           "  b[i * 4 + 3] = s; } }",
+                           trips[t], bodies[b]);
+            check(text, t == 2 ? 1100 : 40, t == 2 ? 1 : 5, 1, 1);
+        }
+    }
+}
+
+TEST(atomics_that_change_nothing_are_loads) {
+    need_llvm();
+    static const uint32_t sizes[] = {3, 64, 2000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(64) { in a : u32[]; out c : u32[64]; out d : i32[4];\n"
+              "  let i = global_id.x; if (i == 0) { c[20] = 0xffffffff; c[21] = 0xffffffff; }\n"
+              "  grid_sync; if (i < len(a)) { let v = a[i];\n"
+              "    if (atomic_cas(c[v % 16], 0, 1, relaxed) == 0) { atomic_add(c[16], 1, relaxed); "
+              "}\n"
+              "    if (atomic_cas(c[32 + v % 16], 0, 7) != 0) { atomic_add(c[17], 1); }\n"
+              "    atomic_max(c[18], v, relaxed); atomic_or(c[19], 1 << (v & 31), relaxed);\n"
+              "    atomic_min(c[20], v, relaxed); atomic_and(c[21], v | 3, relaxed);\n"
+              "    atomic_min(d[0], 500 - i32(v), relaxed); atomic_max(d[1], i32(v) - 900, "
+              "relaxed);\n"
+              "    atomic_min(d[2], -i32(v)); atomic_max(d[3], i32(v)); } }",
+              sizes[i], sizes[i] / 64 + 1, 1, 1);
+    }
+}
+
 TEST(accesses_beyond_the_ends_are_found_by_probing) {
     need_llvm();
     static const uint32_t sizes[] = {1, 8, 31, 512, 1500};

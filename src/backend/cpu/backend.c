@@ -224,6 +224,8 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
         char name[24];
         (void)snprintf(name, sizeof name, "run%u", i);
         kernel->pieces[i].run = (cpu_entry)cpu_code_find(kernel->code, name);
+        (void)snprintf(name, sizeof name, "clip%u", i);
+        kernel->pieces[i].clip = (cpu_clipper)cpu_code_find(kernel->code, name);
         if (!kernel->pieces[i].run) {
             return vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
         }

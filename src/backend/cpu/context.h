@@ -47,7 +47,9 @@ struct cpu_context {
 /* All that does not depend on the launch. */
 void cpu_context_init(cpu_context *context);
 
-/* The one function of a kernel: runs groups [first, end) of the grid, by linear number. */
+/* The functions of a kernel: one runs units of work [first, end) of the grid, groups or lanes by
+ * linear number; some have another that tells which units have something to do. */
 typedef void (*cpu_entry)(cpu_context *context, uint64_t first, uint64_t end);
+typedef void (*cpu_clipper)(cpu_context *context, uint64_t out_range[2]);
 
 #endif

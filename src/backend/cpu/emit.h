@@ -98,6 +98,20 @@ typedef enum cpu_side {
 
 enum { CPU_MOST_GANGS = 8 }; /* side by side */
 
+/* What is known of an expression or access in an innermost loop (steady.c). */
+typedef enum cpu_kind { CPU_VARIES, CPU_STAYS, CPU_MOVES } cpu_kind;
+enum { CPU_MOST_STEADY = 12 }; /* accesses of a loop that are asked for at once */
+
+typedef struct cpu_site {
+    uint8_t kind;   /* cpu_kind, of an expression */
+    bool known;     /* the step is */
+    bool wanted;    /* an index of a steady access is made of it; LET: its variable is wanted */
+    bool used;      /* of an access, while emitting: places of the strip are there */
+    uint8_t access; /* number of a steady access; FOR: 1 + how many it has, 0: not for strips */
+    uint8_t bound;  /* of a variable: how often the loop binds or assigns it */
+    int32_t step;   /* from trip to trip; of an access: of its index */
+} cpu_site;
+
 /* How the lanes of a segment run; each form is a file. */
 typedef enum cpu_form {
     CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
@@ -140,6 +154,7 @@ typedef struct cpu_emit {
     bool probing;     /* probe.c: code that only finds out */
     bool trusts;      /* the range is a piece that probing has found: `marks` hold */
     bool given_up;    /* probing: it can't be found out */
+    bool singly;      /* probing: for lanes that run one by one, guards and accesses matter */
     vyre_stmt stmt;   /* at work */
     vyre_expr expr;   /* at work */
     /* Per expression, then per statement: what probing answers for (cpu_mark); NULL: nothing. */
@@ -159,6 +174,9 @@ typedef struct cpu_emit {
     bool *differs;    /* per variable: from gang to gang */
     bool *unlike;     /* per expression of a statement: likewise */
     uint8_t *side;    /* per statement: cpu_side */
+    cpu_site *sites;  /* per expression, then per statement */
+    uint32_t steady;  /* label of the strip around, in which steady accesses are inside; 0: none */
+    bool only_wanted; /* expressions that indices are made of */
     /* Per variable and declaration, of the present round. */
     uint16_t *depths; /* per variable: how many scopes that part it was bound in */
     bool *has_place;  /* per variable: its place is in the entry block */
@@ -252,14 +270,22 @@ void cpu_begin_masks(cpu_emit *e, cpu_value bools);
 /* A loop over active lanes; gives the lane as i32 text. In a gang of one: no loop. */
 cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);
+/* emit_loop.c: a FOR with all that is in it, in strips; false: it is not one for that. */
+bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop);
+/* Whether the access, a load or a store (number of expressions + statement), is known to be inside,
+ * and its address (in a gang: of the first lane). */
+bool cpu_is_steady(const cpu_emit *e, uint32_t site);
+cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site);
 /* emit_stmt.c */
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt);
 /* Opens a scope; gives its label. */
 uint32_t cpu_open_scope(cpu_emit *e, vyre_stmt stmt);
+/* Notes how a loop is run. */
+void cpu_note_loop(const cpu_emit *e, vyre_stmt loop);
 /* Opens a loop from these values on. */
 void cpu_open_for(cpu_emit *e, vyre_stmt stmt, cpu_value from, cpu_value to, cpu_value step);
-/* Counts a trip. */
-void cpu_emit_check(cpu_emit *e);
+/* Takes so much (an i64) from the fuel, and looks at the clock when there is none. */
+void cpu_emit_check(cpu_emit *e, const char *amount);
 void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds);
 cpu_value cpu_get(cpu_emit *e, vyre_var var);
 void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt);

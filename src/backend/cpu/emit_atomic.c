@@ -1,7 +1,13 @@
-/* Atomics, one lane after another. Buffers are shared with other threads: locked operations, always
- * sequentially consistent (on x86 no other ordering is cheaper). What a group has for itself is
- * touched by one thread only: a load and a store. Beyond the end nothing happens and 0 comes back.
- */
+/* Atomics, one lane after another. Buffers are shared with other threads: locked operations. What a
+ * group has for itself is touched by one thread only: a load and a store. Beyond the end nothing
+ * happens and 0 comes back.
+ *
+ * An operation that would leave the value as it is needs no lock, and most are of that kind where
+ * many lanes reach one element (a vertex that was visited, the least of all): the value is loaded
+ * first. Why that is right: a compare-and-swap that finds another value is a load, by definition. A
+ * min, max, and, or of ordering `relaxed` that changes nothing orders nothing else, so at the
+ * moment of the load it has happened; with another ordering it would also publish what the lane
+ * wrote before, which a load does not, so there the lock stays. */
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
@@ -11,6 +17,7 @@ typedef struct place {
     vyre_decl decl;
     vyre_type type;
     cpu_value address, value, expected;
+    const char *ordering; /* LLVM's name */
 } place;
 
 static cpu_value combine(cpu_emit *e, vyre_atomic_op op, cpu_value old, cpu_value value,
@@ -72,19 +79,56 @@ static cpu_value locked(cpu_emit *e, vyre_atomic_op op, const place *at) {
     const char *type = cpu_type(e, at->type, false), *name = name_of(op, at->type);
     const uint32_t size = vyre_type_size(at->type);
     if (name) {
-        return cpu_new(e, at->type, CPU_ONE, "atomicrmw %s ptr %s, %s %s seq_cst, align %u", name,
-                       at->address.text, type, at->value.text, size);
+        return cpu_new(e, at->type, CPU_ONE, "atomicrmw %s ptr %s, %s %s %s, align %u", name,
+                       at->address.text, type, at->value.text, at->ordering, size);
     }
-    cpu_value pair =
-        cpu_new(e, at->type, CPU_ONE, "cmpxchg ptr %s, %s %s, %s %s seq_cst seq_cst, align %u",
-                at->address.text, type, at->expected.text, type, at->value.text, size);
+    cpu_value pair = cpu_new(e, at->type, CPU_ONE, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u",
+                             at->address.text, type, at->expected.text, type, at->value.text,
+                             at->ordering, at->ordering, size);
     return cpu_new(e, at->type, CPU_ONE, "extractvalue { %s, i1 } %s, 0", type, pair.text);
+}
+
+/* Whether the operation may be a load where it changes nothing. */
+static bool looks_first(vyre_atomic_op op, vyre_type type, bool relaxed) {
+    const bool keeps = op == VYRE_ATOMIC_MIN || op == VYRE_ATOMIC_MAX || op == VYRE_ATOMIC_AND ||
+                       op == VYRE_ATOMIC_OR;
+    return op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK ||
+           (keeps && relaxed && !vyre_type_is_float(type));
+}
+
+/* With a look at the value, and a lock only if it changes. */
+static cpu_value looked_at(cpu_emit *e, vyre_atomic_op op, const place *at) {
+    const char *type = cpu_type(e, at->type, false);
+    const bool swaps = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
+    const uint32_t label = cpu_label(e);
+    cpu_line(e, "  br label %%look_at%u", label);
+    cpu_line(e, "look_at%u:", label);
+    cpu_value seen = cpu_new(e, at->type, CPU_ONE, "load atomic %s, ptr %s %s, align %u", type,
+                             at->address.text, at->ordering, vyre_type_size(at->type));
+    cpu_value same = swaps ? at->expected : combine(e, op, seen, at->value, at->expected);
+    cpu_value needs =
+        cpu_compare(e, VYRE_MUTANT(cpu_swap_looks, swaps, false) ? "eq" : "ne", seen, same);
+    cpu_line(e, "  br i1 %s, label %%lock%u, label %%seen%u", needs.text, label, label);
+    cpu_line(e, "lock%u:", label);
+    cpu_value old = locked(e, op, at);
+    cpu_line(e, "  br label %%seen%u", label);
+    cpu_line(e, "seen%u:", label);
+    return cpu_new(e, at->type, CPU_ONE, "phi %s [ %s, %%look_at%u ], [ %s, %%lock%u ]", type,
+                   seen.text, label, old.text, label);
+}
+
+/* Memory that other threads see. */
+static cpu_value shared(cpu_emit *e, const vyre_stmt_node *s, place *at) {
+    const vyre_atomic_op op = (vyre_atomic_op)s->sub;
+    const bool relaxed = s->ordering == VYRE_RELAXED;
+    at->ordering = relaxed ? "monotonic" : "seq_cst";
+    return looks_first(op, at->type, relaxed) ? looked_at(e, op, at) : locked(e, op, at);
 }
 
 /* Of one lane: the old value, or 0 beyond the end. */
 static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, place *at) {
     const uint32_t label = cpu_label(e);
-    const bool shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER;
+    const bool is_shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER;
     const char *type = cpu_type(e, at->type, false);
     cpu_need_base(e, s->decl);
     cpu_value inside =
@@ -94,11 +138,12 @@ static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index,
     cpu_line(e, "  br i1 %s, label %%atomic%u, label %%behind%u", inside.text, label, label);
     cpu_line(e, "atomic%u:", label);
     at->address = cpu_address(e, s->decl, index);
-    cpu_value old =
-        shared ? locked(e, (vyre_atomic_op)s->sub, at) : plainly(e, (vyre_atomic_op)s->sub, at);
+    cpu_value old = is_shared ? shared(e, s, at) : plainly(e, (vyre_atomic_op)s->sub, at);
+    cpu_line(e, "  br label %%done_atomic%u", label);
+    cpu_line(e, "done_atomic%u:", label);
     cpu_line(e, "  br label %%behind%u", label);
     cpu_line(e, "behind%u:", label);
-    return cpu_new(e, at->type, CPU_ONE, "phi %s [ %s, %%before%u ], [ %s, %%atomic%u ]", type,
+    return cpu_new(e, at->type, CPU_ONE, "phi %s [ %s, %%before%u ], [ %s, %%done_atomic%u ]", type,
                    cpu_literal(at->type, 0).text, label, old.text, label);
 }
 

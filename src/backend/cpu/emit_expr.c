@@ -421,6 +421,9 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         const vyre_expr_node *n = &e->p->exprs[i];
         const vyre_expr_op op = (vyre_expr_op)n->op;
+        if (e->only_wanted && !e->sites[i].wanted) {
+            continue;
+        }
         const uint32_t arity = vyre_expr_info_of(op)->arity;
         cpu_value arg[3] = {{.type = VYRE_U32}, {.type = VYRE_U32}, {.type = VYRE_U32}};
         for (uint32_t k = 0; k < arity; k++) {

@@ -313,21 +313,53 @@ static cpu_value trusted_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
     return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i64 %%k", stored, base.text);
 }
 
+/* The address of one element that is known to be inside; without text: it is not known. */
+static cpu_value sure_address(cpu_emit *e, vyre_decl decl, cpu_value index, uint32_t site) {
+    return cpu_is_steady(e, site) ? cpu_steady_address(e, decl, site)
+           : e->width == 1 && cpu_is_marked(e, site, CPU_MARK_INSIDE)
+               ? trusted_address(e, decl, index)
+               : (cpu_value){0};
+}
+
+/* Lane by lane a branch costs less than an address that depends on a test. */
+static cpu_value load_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const uint32_t label = cpu_label(e);
+    cpu_value inside = is_inside(e, decl, index);
+    cpu_line(e, "  br label %%ask%u\nask%u:", label, label);
+    cpu_line(e, "  br i1 %s, label %%in%u, label %%loaded%u, !prof !0", inside.text, label, label);
+    cpu_line(e, "in%u:", label);
+    cpu_value v = load_at(e, decl, cpu_address(e, decl, index).text, CPU_ONE);
+    cpu_line(e, "  br label %%loaded%u\nloaded%u:", label, label);
+    return cpu_new(e, stored, CPU_ONE, "phi %s [ %s, %%in%u ], [ %s, %%ask%u ]",
+                   cpu_type(e, stored, false), v.text, label, cpu_literal(stored, 0).text, label);
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
+    const uint32_t site = e->expr;
     cpu_value v;
     if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || is_written(e, decl))) {
-        cpu_probe_access(e, decl, index, e->expr);
+        cpu_probe_access(e, decl, index, site);
         return cpu_unknown(vyre_type_widened(type));
     }
     if (index.hold == CPU_ONE) {
         const bool own = is_private(e, decl) && e->width > 1;
         cpu_value place =
             own ? cpu_apply(e, VYRE_EXPR_MUL, index, cpu_u32(e->width), index) : index;
-        cpu_value address = safe_address(e, decl, index, place, "%zero");
+        cpu_value address = sure_address(e, decl, index, site);
+        if (!address.text[0] && e->width == 1 && !is_promised(e)) {
+            v = load_inside(e, decl, index);
+            return cpu_widen(e, type, &v);
+        }
+        if (!address.text[0]) {
+            address = safe_address(e, decl, index, place, "%zero");
+        }
         v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
+    } else if (cpu_is_steady(e, site)) {
+        v = load_at(e, decl, cpu_steady_address(e, decl, site).text, CPU_EACH);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
-        v = cpu_is_marked(e, e->expr, CPU_MARK_INSIDE)
+        v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
                 ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
             : is_promised(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
                              : load_consecutive(e, decl, index);
@@ -339,7 +371,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
 }
 
 /* All lanes of the gang store the same to one place: once, if any of them is active. */
-static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
+static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v,
+                       uint32_t site) {
     const uint32_t label = cpu_label(e);
     const bool masked = cpu_is_masked(e);
     if (masked) {
@@ -347,7 +380,11 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
                  label, label);
         cpu_line(e, "once%u:", label);
     }
-    store_at(e, decl, safe_address(e, decl, index, index, "%dump").text, v);
+    cpu_value to = sure_address(e, decl, index, site);
+    if (!to.text[0]) {
+        to = safe_address(e, decl, index, index, "%dump");
+    }
+    store_at(e, decl, to.text, v);
     if (masked) {
         cpu_line(e, "  br label %%behind%u", label);
         cpu_line(e, "behind%u:", label);
@@ -424,17 +461,20 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
 }
 
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
+    const uint32_t site = cpu_stmt_site(e, e->stmt);
     cpu_value v = cpu_narrow(e, element_of(e, decl), value);
     const bool own = is_private(e, decl) && e->width > 1;
     if (index.hold == CPU_ONE && v.hold == CPU_ONE && !own) {
-        store_once(e, decl, index, &v);
+        store_once(e, decl, index, &v, site);
         return;
     }
     v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
-        if (is_promised(e)) {
+        if (cpu_is_steady(e, site) && !cpu_is_masked(e)) {
+            store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);
+        } else if (is_promised(e)) {
             store_at(e, decl, cpu_address(e, decl, index).text, &v);
-        } else if (!cpu_is_marked(e, cpu_stmt_site(e, e->stmt), CPU_MARK_INSIDE)) {
+        } else if (!cpu_is_marked(e, site, CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
         } else if (cpu_is_masked(e)) {
             store_some(e, decl, index, trusted_address(e, decl, index).text, &v);

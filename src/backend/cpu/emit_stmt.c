@@ -383,13 +383,13 @@ static void emit_end_of_list(cpu_emit *e) {
 
 /* Trips are counted, in a variable that LLVM keeps in a register; now and then the clock is looked
  * at. */
-void cpu_emit_check(cpu_emit *e) {
+void cpu_emit_check(cpu_emit *e, const char *amount) {
     const uint32_t label = cpu_label(e);
     cpu_value fuel = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%fuel");
-    fuel = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, 1", fuel.text);
+    fuel = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, %s", fuel.text, amount);
     cpu_line(e, "  store i64 %s, ptr %%fuel", fuel.text);
-    cpu_value empty = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp slt i64 %s, 0", fuel.text);
-    cpu_line(e, "  br i1 %s, label %%look%u, label %%looked%u", empty.text, label, label);
+    cpu_value left = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp sge i64 %s, 0", fuel.text);
+    cpu_line(e, "  br i1 %s, label %%looked%u, label %%look%u, !prof !0", left.text, label, label);
     cpu_line(e, "look%u:", label);
     cpu_value field =
         cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(check));
@@ -437,7 +437,7 @@ static void note_parting(cpu_emit *e, vyre_stmt loop, const cpu_value *condition
     }
 }
 
-static void note_loop(const cpu_emit *e, vyre_stmt loop) {
+void cpu_note_loop(const cpu_emit *e, vyre_stmt loop) {
     if (e->parts[loop]) {
         cpu_note(e, loop, "loop",
                  "lanes that are done wait, masked, for the others of their %u because trips vary "
@@ -454,7 +454,7 @@ static void note_loop(const cpu_emit *e, vyre_stmt loop) {
 static void emit_while(cpu_emit *e, vyre_stmt stmt) {
     const vyre_stmt_node *n = &e->p->stmts[stmt];
     cpu_scope *s = open_scope(e, stmt);
-    note_loop(e, stmt);
+    cpu_note_loop(e, stmt);
     if (e->parts[stmt]) {
         part(e, s);
     }
@@ -483,7 +483,7 @@ void cpu_open_for(cpu_emit *e, vyre_stmt stmt, cpu_value from, cpu_value to, cpu
     note_parting(e, stmt, &first);
     note_parting(e, stmt, &step);
     cpu_scope *s = open_scope(e, stmt);
-    note_loop(e, stmt);
+    cpu_note_loop(e, stmt);
     if (e->parts[stmt]) {
         part(e, s);
     } else if (first.hold != CPU_ONE) {
@@ -560,7 +560,7 @@ static void emit_end_of_loop(cpu_emit *e) {
         cpu_line(e, "some%u:", label);
     }
     if (!is_short(e, s)) {
-        cpu_emit_check(e);
+        cpu_emit_check(e, "1");
     }
     if (counted) {
         next_of_for(e, s);

@@ -61,8 +61,7 @@ static vyre_status lay_out(cpu_group *group, const vyre_allocator *a, vyre_diag 
 vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,
                              cpu_group *out_group, vyre_diag *diag) {
     const vyre_split_options options = {.scope = VYRE_SPLIT_SCOPE_WORKGROUP};
-    *out_group = (cpu_group){0};
-    out_group->program = program;
+    *out_group = (cpu_group){.program = program, .grain = 1};
     vyre_status status = VYRE_OK;
     if (vyre_program_get(program)->stats.reached_kinds >> VYRE_STMT_BARRIER & 1) {
         status = vyre_split(program, &options, a, &out_group->module, diag);
@@ -159,5 +158,5 @@ uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]) {
     }
     const uint64_t lanes = (uint64_t)grid[0] * size[0];
     const uint64_t rows = (uint64_t)grid[1] * size[1] * grid[2] * size[2];
-    return rows * ((lanes + group->chunk - 1) / group->chunk);
+    return rows * lanes;
 }

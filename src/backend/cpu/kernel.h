@@ -14,7 +14,7 @@ typedef struct cpu_group {
     uint64_t lane, made[2]; /* of what is carried over barriers, and of what lanes make known */
     uint64_t arena;         /* bytes of all */
     uint8_t form;           /* cpu_form of its only segment; LANES: groups run one after another */
-    uint32_t chunk;         /* ROWS: lanes along x of one unit of work */
+    uint32_t grain;         /* units of work that are worth another worker */
     uint32_t width;         /* lanes in lockstep, of the first segment */
 } cpu_group;
 
@@ -31,7 +31,7 @@ const vyre_program *cpu_group_segment(const cpu_group *group, uint32_t number);
 /* What each declaration of a segment stands for, or of the module's control program
  * (VYRE_NONE); `out` has room for all. */
 void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out);
-/* How many units of work a grid has: groups, or chunks of rows. */
+/* How many units of work a grid has: groups; of ROWS lanes. */
 uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]);
 
 /* A module that is being written. */
@@ -40,7 +40,7 @@ typedef struct cpu_writer {
     cpu_isa isa;
     uint32_t gang;  /* lanes in lockstep; 0: chosen */
     bool unchecked; /* bounds need not be tested */
-    uint32_t lists; /* alias lists so far */
+    uint32_t lists; /* metadata so far: !0 says which way is usual, then alias lists */
     vyre_text *out;
     cpu_cold cold;
     vyre_text tail;   /* what stands behind the functions */
@@ -74,6 +74,8 @@ void cpu_emit_privates(cpu_emit *e);
  * would gather. */
 bool cpu_part_has_varying_loop(const cpu_emit *e);
 
+/* steady.c: sites of all expressions and statements, zeroed. */
+vyre_status cpu_find_steady(const vyre_program_view *p, const vyre_allocator *a, cpu_site *sites);
 /* lanes.c: function gN_segmentK. */
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag);
@@ -89,7 +91,7 @@ void cpu_range_ids(cpu_emit *e, const char *x);
  * trusts. False: nothing can be found out. Whether guards clip. */
 bool cpu_find_pieces(cpu_emit *e);
 bool cpu_has_guard(const cpu_emit *e);
-/* rows.c: why the group can't be dissolved, or NULL; its functions, with runN. */
+/* rows.c: why the group can't be dissolved, or NULL; its functions, with runN and clipN. */
 const char *cpu_rows_refusal(const cpu_group *group);
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag);
 /* schedule.c: function gN_group. */

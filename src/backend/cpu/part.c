@@ -83,6 +83,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
     e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
+    e->sites = vyre_alloc_zeroed(a, sites, sizeof *e->sites);
     e->marks = vyre_alloc_zeroed(a, sites, sizeof *e->marks);
     e->found = vyre_alloc_zeroed(a, sites, sizeof *e->found);
     e->spans = vyre_alloc_zeroed(a, p->expr_count, sizeof *e->spans);
@@ -92,7 +93,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side) {
+        !e->side || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
@@ -118,6 +119,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
     vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
+    vyre_free(a, e->sites, sites, sizeof *e->sites);
     vyre_free(a, e->marks, sites, sizeof *e->marks);
     vyre_free(a, e->found, sites, sizeof *e->found);
     vyre_free(a, e->spans, p->expr_count, sizeof *e->spans);

@@ -18,7 +18,8 @@
  * writes. A mark may change what is found of other expressions: cpu_find_pieces goes on until
  * nothing changes.
  *
- * Small divisors are not cut at: pieces would be shorter than vectors. */
+ * Small divisors are not cut at: pieces would be shorter than vectors. Where lanes run one by one
+ * only guards and accesses matter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ uint32_t cpu_stmt_site(const cpu_emit *e, vyre_stmt stmt) {
 }
 
 bool cpu_is_marked(const cpu_emit *e, uint32_t site, cpu_mark mark) {
-    return e->trusts && !e->probing && e->width > 1 && (e->marks[site] & (unsigned)mark) != 0;
+    const bool usable = e->width > 1 || mark == CPU_MARK_INSIDE || mark == CPU_MARK_GUARD;
+    return e->trusts && !e->probing && usable && (e->marks[site] & (unsigned)mark) != 0;
 }
 
 static void find(cpu_emit *e, uint32_t site, cpu_mark mark) {
@@ -272,7 +274,7 @@ static cpu_value cut_span(cpu_emit *e, const cpu_span *s) {
 }
 
 cpu_value cpu_cut_condition(cpu_emit *e, cpu_value condition, uint32_t site) {
-    if (!condition.span) {
+    if (!condition.span || e->singly) {
         return condition;
     }
     const cpu_span *s = &e->spans[condition.span - 1];
@@ -285,7 +287,9 @@ cpu_value cpu_cut_condition(cpu_emit *e, cpu_value condition, uint32_t site) {
 
 /* An operand whose span can't be joined. */
 static void cut_operand(cpu_emit *e, cpu_value *v, cpu_mark mark, bool needs) {
-    if (e->probing && needs) {
+    if (e->singly) {
+        v->span = needs ? 0 : v->span;
+    } else if (e->probing && needs) {
         find(e, e->expr, mark);
         *v = cut_span(e, &e->spans[v->span - 1]);
     } else if (v->span && cpu_is_marked(e, e->expr, mark)) {
@@ -447,7 +451,7 @@ static bool divide_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, c
 
 bool cpu_apply_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value *out) {
     bool cut = false;
-    if (!e->probing && !cpu_is_marked(e, e->expr, CPU_MARK_CUT)) {
+    if (e->singly || (!e->probing && !cpu_is_marked(e, e->expr, CPU_MARK_CUT))) {
         return false;
     }
     switch ((int)op) {
@@ -470,7 +474,7 @@ bool cpu_apply_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_v
 
 /* A choice by a condition that is the same in a piece. */
 bool cpu_select_cut(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y, cpu_value *out) {
-    if (!condition.span || (!e->probing && !cpu_is_marked(e, e->expr, CPU_MARK_CUT))) {
+    if (!condition.span || e->singly || (!e->probing && !cpu_is_marked(e, e->expr, CPU_MARK_CUT))) {
         return false;
     }
     const cpu_value known = e->spans[condition.span - 1].first;

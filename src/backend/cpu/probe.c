@@ -133,7 +133,11 @@ static vyre_stmt probe_stmt(cpu_emit *e, vyre_stmt stmt, bool *effects) {
         break;
     case VYRE_STMT_IF: return probe_if(e, stmt, *effects);
     case VYRE_STMT_ELSE: probe_else(e); break;
-    case VYRE_STMT_FOR:
+    case VYRE_STMT_FOR: /* its header is run once */
+        cpu_emit_exprs(e, s->first_expr, s->end_expr);
+        pass_over(e, stmt, s->match);
+        *effects = true; /* perhaps */
+        return s->match;
     case VYRE_STMT_WHILE:
         pass_over(e, stmt, s->match);
         *effects = true; /* perhaps */

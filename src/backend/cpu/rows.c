@@ -1,6 +1,6 @@
 /* The form of segments that share nothing within their group: groups are dissolved, and all lanes
- * along x of a row of the grid are one range. Work is cut into chunks of rows; a worker runs what
- * it takes of a row at once.
+ * along x of a row of the grid are one range. A unit of work is a lane (lane x of row r has the
+ * number r * width of the grid + x); a worker runs what it takes of a row at once.
  *
  * Three functions run a range of lanes:
  *   probe  finds out which piece of the range vectors may run, and what they may rely on (probe.c)
@@ -9,7 +9,9 @@
  *          last trip and share what all lanes have, small elements fill vectors
  *   one    lane after lane, with all checks: what is left of a piece behind whole gangs, and pieces
  *          that are short, or for which probe says no
- * Where trips of a loop vary from lane to lane, or with atomics, there is only `one`.
+ * Where trips of a loop vary from lane to lane, or with atomics, `wide` runs lane by lane as well,
+ * and probe looks at guards and accesses only. `clipN` tells before work is shared out which lanes
+ * have something to do.
  *
  * Why that is right: lanes of a segment may run in any order; a lane outside the guards does
  * nothing, since the guards stand around all that has effects; a value that is linear in the lane
@@ -24,8 +26,11 @@
 #include "base/mutant.h"
 
 enum {
-    CHUNK = 512, /* lanes along x that are handed out at once */
-    SHORT = 64   /* lanes that run without asking where pieces are short */
+    /* Lanes that are worth another worker: in gangs they cost next to nothing, one by one they have
+     * loops of their own, or wait for each other. */
+    FEW = 512,
+    FEW_SERIAL = 16,
+    SHORT = 64 /* lanes that run without asking where pieces are short */
 };
 
 /* Lanes of a gang; wide 1: only lane by lane; broad > wide: there is such a function. */
@@ -173,44 +178,60 @@ static uint32_t choose_vectors(const cpu_emit *e) {
     return vectors * e->width > MOST_LANES ? MOST_LANES / e->width : vectors;
 }
 
-/* The fast functions; false: there are none. */
-static bool write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths *out) {
-    e->width = out->wide;
+/* Finds out what vectors, or lanes one by one, may rely on. */
+static bool find_pieces(cpu_emit *e, bool singly) {
+    e->singly = singly;
     const bool pieces = cpu_find_pieces(e);
-    if (!pieces) {
-        cpu_part_forget(e);
-        cpu_part_settle(e, cpu_emit_range);
-    }
-    if (!w->gang && cpu_part_has_varying_loop(e)) {
-        return false;
-    }
+    e->singly = false;
+    return pieces;
+}
+
+static void write_probe(cpu_writer *w, cpu_emit *e, uint32_t number, bool pieces) {
     if (pieces) {
         cpu_note(
             e, VYRE_NONE, "bounds",
             "guards and bounds are tested once for a range of lanes because the first lane tells "
             "how far they hold");
         write_as(w, e, number, "probe", probe_arguments);
-        cpu_part_settle(e, cpu_emit_range);
-    } else {
-        cpu_note(e, VYRE_NONE, "bounds",
-                 "each access is tested because nothing can be found out before lanes run");
-        vyre_text_printf(w->out,
-                         "define internal i1 @g%u_probe(%s) #0 {\n  store i32 %%from, ptr %%out\n"
-                         "  %%second = getelementptr i8, ptr %%out, i64 4\n"
-                         "  store i32 %%to, ptr %%second\n"
-                         "  %%third = getelementptr i8, ptr %%out, i64 8\n"
-                         "  store i32 %%to, ptr %%third\n  ret i1 true\n}\n\n",
-                         number, probe_arguments);
+        return;
     }
+    cpu_note(e, VYRE_NONE, "bounds",
+             "each access is tested because nothing can be found out before lanes run");
+    vyre_text_printf(w->out,
+                     "define internal i1 @g%u_probe(%s) #0 {\n  store i32 %%from, ptr %%out\n"
+                     "  %%second = getelementptr i8, ptr %%out, i64 4\n"
+                     "  store i32 %%to, ptr %%second\n"
+                     "  %%third = getelementptr i8, ptr %%out, i64 8\n"
+                     "  store i32 %%to, ptr %%third\n  ret i1 true\n}\n\n",
+                     number, probe_arguments);
+}
+
+/* The fast functions. What varies as gangs see it tells the guards of single lanes too. */
+static void write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths *out) {
+    static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
+    e->width = out->wide > 1 ? out->wide : natural[w->isa];
+    bool pieces = find_pieces(e, out->wide == 1);
+    if (!pieces) {
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
+    }
+    if (out->wide > 1 && !w->gang && cpu_part_has_varying_loop(e)) {
+        cpu_note_width(w, e, 1, "trips of a loop vary from lane to lane");
+        out->wide = 1;
+        pieces = find_pieces(e, true);
+    }
+    write_probe(w, e, number, pieces);
+    e->width = out->wide;
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_range);
     write_as(w, e, number, "wide", range_arguments);
-    out->broad = out->wide * (w->gang ? 1 : choose_vectors(e));
+    out->broad = out->wide * (w->gang || out->wide == 1 ? 1 : choose_vectors(e));
     if (out->broad > out->wide) {
         e->width = out->broad;
         cpu_part_forget(e);
         cpu_part_settle(e, cpu_emit_range);
         write_as(w, e, number, "broad", range_arguments);
     }
-    return true;
 }
 
 /* Whether lanes may run twice in a row: nothing that they store is loaded. */
@@ -289,52 +310,97 @@ static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool 
                      repeats ? "" : ", [ %fm, %tail ]", repeats ? "" : ", [ %f1, %tail ]", number);
 }
 
-/* Units [begin, end): chunks of rows, row by row. */
-static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
-                      fast_widths lanes) {
-    const bool repeats = may_repeat(p);
-    const uint32_t *size = p->workgroup;
-    vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
-                     number);
+/* The same without gangs. */
+static void write_serial(vyre_text *t, uint32_t number) {
+    vyre_text_printf(
+        t,
+        "  br label %%pieces\n"
+        "pieces:\n"
+        "  %%a = phi i32 [ %%x0, %%row ], [ %%b, %%ranged ]\n"
+        "  %%yes = call i1 @g%u_probe(ptr %%ctx, i32 %%y, i32 %%z, i32 %%a, i32 %%x1, ptr %%part)\n"
+        "  %%f0 = load i32, ptr %%part\n  %%f1 = load i32, ptr %%second\n"
+        "  %%b = load i32, ptr %%third\n  br i1 %%yes, label %%fast, label %%slow\n"
+        "fast:\n"
+        "  %%s1 = call i1 @g%u_wide(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%f1)\n"
+        "  br i1 %%s1, label %%finish, label %%ranged\n"
+        "slow:\n"
+        "  %%s2 = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%f1)\n"
+        "  br i1 %%s2, label %%finish, label %%ranged\n"
+        "ranged:\n"
+        "  %%again = icmp ult i32 %%b, %%x1\n"
+        "  br i1 %%again, label %%pieces, label %%count\n",
+        number, number, number);
+}
+
+/* How many lanes a row has, and how many rows a plane; and room for what probe tells. */
+static void write_begin(vyre_text *t, const vyre_program_view *p) {
     cpu_load_grid(t);
     vyre_text_printf(
         t,
         "  %%part = alloca [3 x i32]\n  %%second = getelementptr i8, ptr %%part, i64 4\n"
         "  %%third = getelementptr i8, ptr %%part, i64 8\n"
         "  %%nx64 = zext i32 %%nx to i64\n  %%wide = mul i64 %%nx64, %u\n"
-        "  %%up = add i64 %%wide, %u\n  %%chunks = udiv i64 %%up, %u\n"
-        "  %%rows32 = mul i32 %%ny, %u\n  %%rows = zext i32 %%rows32 to i64\n"
+        "  %%rows32 = mul i32 %%ny, %u\n  %%rows = zext i32 %%rows32 to i64\n",
+        p->workgroup[0], p->workgroup[1]);
+}
+
+/* Of a grid of one row: without lanes at its ends that have nothing to do. */
+static void write_clip(vyre_text *t, uint32_t number, const vyre_program_view *p) {
+    vyre_text_printf(t, "define void @clip%u(ptr %%ctx, ptr %%out) #0 {\nentry:\n", number);
+    write_begin(t, p);
+    vyre_text_printf(
+        t,
+        "  %%to = getelementptr i8, ptr %%out, i64 8\n"
+        "  %%deep32 = mul i32 %%nz, %u\n  %%deep = zext i32 %%deep32 to i64\n"
+        "  %%count = mul i64 %%rows, %%deep\n  %%all = mul i64 %%count, %%wide\n"
+        "  store i64 0, ptr %%out\n  store i64 %%all, ptr %%to\n"
+        "  %%single = icmp eq i64 %%count, 1\n  br i1 %%single, label %%ask, label %%finish\n"
+        "ask:\n"
+        "  %%end = trunc i64 %%wide to i32\n"
+        "  %%yes = call i1 @g%u_probe(ptr %%ctx, i32 0, i32 0, i32 0, i32 %%end, ptr %%part)\n"
+        "  %%a = load i32, ptr %%part\n  %%b = load i32, ptr %%second\n"
+        "  %%c = load i32, ptr %%third\n"
+        "  %%whole = icmp eq i32 %%c, %%end\n  %%last = select i1 %%whole, i32 %%%s, i32 %%end\n"
+        "  %%a64 = zext i32 %%a to i64\n  %%last64 = zext i32 %%last to i64\n"
+        "  store i64 %%a64, ptr %%out\n  store i64 %%last64, ptr %%to\n  br label %%finish\n"
+        "finish:\n  ret void\n}\n\n",
+        p->workgroup[2], number, VYRE_MUTANT(cpu_clip_units, "b", "a"));
+}
+
+/* Lanes [begin, end), row by row. */
+static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
+                      fast_widths lanes) {
+    vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
+                     number);
+    write_begin(t, p);
+    vyre_text_printf(
+        t,
         "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n"
         "  %%any = icmp ult i64 %%begin, %%end\n  br i1 %%any, label %%first, label %%finish\n"
         "first:\n"
-        "  %%r_first = udiv i64 %%begin, %%chunks\n  %%c_first = urem i64 %%begin, %%chunks\n"
+        "  %%r_first = udiv i64 %%begin, %%wide\n  %%c_first = urem i64 %%begin, %%wide\n"
         "  %%y64 = urem i64 %%r_first, %%rows\n  %%z64 = udiv i64 %%r_first, %%rows\n"
         "  %%y_first = trunc i64 %%y64 to i32\n  %%z_first = trunc i64 %%z64 to i32\n"
         "  br label %%row\n"
-        "row:\n" /* each but the first begins with its first chunk */
+        "row:\n" /* each but the first begins with its first lane */
         "  %%u = phi i64 [ %%begin, %%first ], [ %%u2, %%next ]\n"
         "  %%c = phi i64 [ %%c_first, %%first ], [ 0, %%next ]\n"
         "  %%y = phi i32 [ %%y_first, %%first ], [ %%y2, %%next ]\n"
         "  %%z = phi i32 [ %%z_first, %%first ], [ %%z2, %%next ]\n"
-        "  %%here = sub i64 %%chunks, %%c\n  %%there = sub i64 %%end, %%u\n"
+        "  %%here = sub i64 %%wide, %%c\n  %%there = sub i64 %%end, %%u\n"
         "  %%n = call i64 @llvm.umin.i64(i64 %%here, i64 %%there)\n"
-        "  %%u2 = add i64 %%u, %%n\n"
-        "  %%b64 = mul i64 %%c, %u\n  %%c2 = add i64 %%c, %%n\n  %%e64 = mul i64 %%c2, %u\n"
-        "  %%e65 = call i64 @llvm.umin.i64(i64 %%e64, i64 %%wide)\n"
-        "  %%x0 = trunc i64 %%b64 to i32\n  %%x1 = trunc i64 %%e65 to i32\n",
-        size[0], CHUNK - 1, CHUNK, size[1], CPU_FIELD(fuel), CHUNK, CHUNK);
+        "  %%u2 = add i64 %%u, %%n\n  %%c2 = add i64 %%c, %%n\n"
+        "  %%x0 = trunc i64 %%c to i32\n  %%x1 = trunc i64 %%c2 to i32\n",
+        CPU_FIELD(fuel));
     if (lanes.wide == 1) {
-        vyre_text_printf(t,
-                         "  %%stop = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%x0, i32 "
-                         "%%x1)\n  br i1 %%stop, label %%finish, label %%count\n",
-                         number);
+        write_serial(t, number);
     } else {
-        write_pieces(t, number, lanes, repeats);
+        write_pieces(t, number, lanes, may_repeat(p));
     }
     vyre_text_printf(
         t,
         "count:\n"
-        "  %%f = load i64, ptr %%fuel\n  %%cost = mul i64 %%n, 256\n"
+        "  %%f = load i64, ptr %%fuel\n  %%cost = lshr i64 %%n, 1\n"
         "  %%g = sub i64 %%f, %%cost\n  store i64 %%g, ptr %%fuel\n"
         "  %%empty = icmp slt i64 %%g, 0\n  br i1 %%empty, label %%look, label %%next\n"
         "look:\n"
@@ -366,18 +432,16 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
              "groups are dissolved, lanes along x are one range because nothing is shared within a "
              "group");
     cpu_note_width(w, &e, lanes.wide, atomics ? "it has atomics" : traps ? "it may trap" : NULL);
-    if (lanes.wide > 1 && !write_fast(w, &e, number, &lanes)) {
-        cpu_note_width(w, &e, 1, "trips of a loop vary from lane to lane");
-        lanes.wide = 1;
-    }
+    write_fast(w, &e, number, &lanes);
     e.width = 1;
     e.trusts = false;
     cpu_part_forget(&e);
     cpu_part_settle(&e, cpu_emit_range);
     write_as(w, &e, number, "one", range_arguments);
+    write_clip(w->out, number, p);
     write_run(w->out, number, p, lanes);
     group->form = CPU_FORM_ROWS;
-    group->chunk = CHUNK;
+    group->grain = lanes.wide > 1 ? FEW : FEW_SERIAL;
     group->width = lanes.wide;
     cpu_part_end(w, &e);
     return VYRE_OK;

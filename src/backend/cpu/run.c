@@ -1,5 +1,5 @@
-/* Workers. Each has a context and an arena of its own, and takes units of work (groups, chunks of
- * rows) from its share, then from that of others. A module is walked by every worker with a
+/* Workers. Each has a context and an arena of its own, and takes units of work (groups or
+ * lanes) from its share, then from that of others. A module is walked by every worker with a
  * position of its own; behind each launch all meet at the barrier, and then read the same memory,
  * so they come to the same steps.
  *
@@ -8,13 +8,15 @@
  * between two places, since the next launch may have begun. Whoever finds that time is over, or
  * that the run was cancelled, breaks the barrier, which lets everybody go.
  *
- * Work of one unit is done by worker 0 alone; if there is never more, nobody else is woken. */
+ * Work that is not worth two workers is done by worker 0 alone; if there is never more, nobody else
+ * is woken. */
 #include "backend/cpu/run.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/mutant.h"
@@ -180,23 +182,35 @@ static void bind(cpu_worker *w, const cpu_kernel *k, uint32_t piece, const vyre_
     w->context.values = launch->values;
 }
 
+/* Runs this worker's part of units [from, to); all workers have the same numbers. */
+static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_range all) {
+    const uint64_t units = all.end - all.begin, grain = p->group.grain;
+    if (!me || me->count == 1 || units <= grain) {
+        if ((!me || me->number == 0) && units > 0) {
+            p->run(&w->context, all.begin, all.end);
+        }
+        return;
+    }
+    const uint64_t chunk = units / ((uint64_t)CHUNKS * me->count);
+    vyre_range r;
+    vyre_share_begin(&me->share, units, chunk > grain ? chunk : grain);
+    while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
+        p->run(&w->context, all.begin + r.begin,
+               all.begin + VYRE_MUTANT(cpu_share_end, r.end, r.end - 1));
+    }
+}
+
 /* This worker's part of a launch; false: the run has to end. */
 static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
     const cpu_piece *p = &j->kernel->pieces[piece];
-    const uint64_t units = cpu_group_units(&p->group, w->context.grid);
+    uint64_t range[2] = {0, 0};
     const uint64_t before = w->context.trap_lane;
-    if (!me || me->count == 1 || units == 1) {
-        if (!me || me->number == 0) {
-            p->run(&w->context, 0, units);
-        }
+    if (p->clip) {
+        p->clip(&w->context, range);
     } else {
-        const uint64_t chunk = units / ((uint64_t)CHUNKS * me->count);
-        vyre_range r;
-        vyre_share_begin(&me->share, units, chunk ? chunk : 1);
-        while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
-            p->run(&w->context, r.begin, VYRE_MUTANT(cpu_share_end, r.end, r.end - 1));
-        }
+        range[1] = cpu_group_units(&p->group, w->context.grid);
     }
+    run_units(w, me, p, (vyre_range){range[0], range[1]});
     if (w->context.trap_lane != before) {
         w->piece = piece;
     }
@@ -395,8 +409,9 @@ static vyre_status tell(job *j, uint32_t workers, const vyre_allocator *a,
 static uint32_t workers_for(const cpu_kernel *k, const vyre_team *team, const uint32_t grid[3]) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < k->piece_count; i++) {
-        const uint64_t units = cpu_group_units(&k->pieces[i].group, grid);
-        most = units > most ? units : most;
+        const cpu_group *group = &k->pieces[i].group;
+        const uint64_t grains = vyre_ceil_div(cpu_group_units(group, grid), group->grain);
+        most = grains > most ? grains : most;
     }
     const uint32_t size = vyre_team_size(team);
     return most < size ? (uint32_t)most : size;

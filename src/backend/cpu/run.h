@@ -10,6 +10,7 @@
 typedef struct cpu_piece {
     cpu_group group;
     cpu_entry run;
+    cpu_clipper clip; /* NULL: all units have */
 } cpu_piece;
 
 typedef struct cpu_worker cpu_worker;

@@ -305,7 +305,7 @@ static void emit_full(cpu_emit *e, vyre_stmt loop, const range *r) {
     cpu_value lead = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%lead%u", label);
     lead = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %s", lead.text, wide(e, &r->step).text);
     cpu_line(e, "  store i64 %s, ptr %%lead%u", lead.text, label);
-    cpu_emit_check(e);
+    cpu_emit_check(e, "1");
     test_lead(e, limit, label);
     cpu_line(e, "out%u:", label);
     e->scope_count--;
@@ -379,7 +379,8 @@ void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
     for (vyre_stmt i = begin; i < end; i++) {
         if (e->gangs > 1 && !e->apart) {
             i = emit_together(e, i);
-        } else if (e->p->stmts[i].op == VYRE_STMT_FOR && emit_range(e, i)) {
+        } else if (e->p->stmts[i].op == VYRE_STMT_FOR &&
+                   (emit_range(e, i) || cpu_emit_strips(e, i))) {
             i = e->p->stmts[i].match;
         } else {
             cpu_emit_stmt(e, i);
