@@ -97,8 +97,10 @@ static vyre_status compile_module(vyre_backend_device *object, const vyre_module
     for (uint32_t i = 0; i < 2; i++) {
         REQUIRE_OK(cpu_group_create(m->segments[i], a, &kernel->pieces[i].group, diag), diag);
     }
-    first_names = names_in(m->segments[0]);
-    second_names = names_in(m->segments[1]);
+    if (first_names.a == first_names.b) { /* by the first one, before there are threads */
+        first_names = names_in(m->segments[0]);
+        second_names = names_in(m->segments[1]);
+    }
     kernel->pieces[0].run = first_segment;
     kernel->pieces[1].run = second_segment;
     *out_kernel = (vyre_backend_kernel *)kernel;
