@@ -43,6 +43,7 @@ typedef struct cpu_span {
 typedef enum cpu_meaning {
     CPU_IS_BUFFER,   /* buffer `number` of the context */
     CPU_IS_ARENA,    /* `count` elements at byte `number` of the group's arena */
+    CPU_IS_OWN,      /* likewise, of what lanes carry over barriers: no index leaves it */
     CPU_IS_PRIVATE,  /* `count` elements of each lane */
     CPU_IS_PARAM,    /* value `number` of the context */
     CPU_IS_GROUP_ID, /* along axis `number` */
@@ -142,6 +143,7 @@ typedef struct cpu_emit {
     cpu_value side_ids[CPU_MOST_GANGS][3], side_lane[CPU_MOST_GANGS];
     bool apart;       /* statements are for that gang only */
     bool in_range;    /* in a loop that is made twice */
+    cpu_value stride; /* u64, in its part without masks: a step that is not known; else no text */
     uint32_t segment; /* its number */
     cpu_notes *notes; /* NULL: nobody asks, or what is emitted is not worth telling */
     uint32_t piece;   /* number of the program, for them */
@@ -170,6 +172,8 @@ typedef struct cpu_emit {
     int32_t *strides; /* per variable: LINEAR */
     bool *started;    /* per variable: has a value been given? */
     bool *parts;      /* per statement: the loop parts */
+    bool *proven;     /* per expression, then per statement: an access that ranges prove inside */
+    bool is_proven;   /* that of the access at work */
     bool *ranged;     /* per statement: the loop was made twice (side.c) */
     bool *differs;    /* per variable: from gang to gang */
     bool *unlike;     /* per expression of a statement: likewise */
@@ -250,6 +254,8 @@ void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
 /* Address of an element, in bounds or not; index is ONE. */
 cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
+/* Whether no lane of the gang at work is outside. */
+bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index);
 /* Makes base and count of the declaration known: %bD and %nD (i32). */
 void cpu_need_base(cpu_emit *e, vyre_decl decl);
 

@@ -132,7 +132,9 @@ static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index,
     const char *type = cpu_type(e, at->type, false);
     cpu_need_base(e, s->decl);
     cpu_value inside =
-        cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%n%u", index.text, s->decl);
+        cpu_is_proven(e, s->decl, &index)
+            ? cpu_literal(VYRE_BOOL, 1)
+            : cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%n%u", index.text, s->decl);
     cpu_line(e, "  br label %%before%u", label);
     cpu_line(e, "before%u:", label);
     cpu_line(e, "  br i1 %s, label %%atomic%u, label %%behind%u", inside.text, label, label);
@@ -174,6 +176,7 @@ void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
     operands o = {.type = (vyre_type)e->p->decls[s->decl].type,
                   .index = cpu_operand(e, s, 0),
                   .value = cpu_operand(e, s, 1)};
+    e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
     o.expected = s->arg[2] == VYRE_NONE ? o.value : cpu_operand(e, s, 2);
     if (e->width == 1) {
         place at = {.decl = s->decl, .type = o.type, .value = o.value, .expected = o.expected};

@@ -57,6 +57,7 @@ void cpu_need_base(cpu_emit *e, vyre_decl decl) {
         (void)snprintf(count, sizeof count, "%%c%u", decl);
         break;
     case CPU_IS_ARENA:
+    case CPU_IS_OWN:
         cpu_head(e, "  %%b%u = getelementptr i8, ptr %%arena, i64 %u", decl, b->number);
         break;
     case CPU_IS_PRIVATE:
@@ -100,6 +101,7 @@ cpu_value cpu_param(cpu_emit *e, vyre_decl decl) {
     case CPU_IS_SCALAR:
     case CPU_IS_BUFFER:
     case CPU_IS_ARENA:
+    case CPU_IS_OWN:
     case CPU_IS_PRIVATE:
     case CPU_IS_MADE: break;
     }
@@ -143,9 +145,22 @@ static bool is_promised(const cpu_emit *e) {
     return e->unchecked && !e->probing && VYRE_MUTANT(cpu_idle_trusted, !cpu_is_masked(e), true);
 }
 
+/* Whether it is proven that all lanes of the gang are inside: by ranges, if all of them evaluate
+ * the index (what is run to find out may do what no lane does), or since what lanes carry over
+ * barriers has a place for each of them. */
+bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
+    const bool all = !e->probing && (index->hold == CPU_ONE || !cpu_is_masked(e));
+    return (e->is_proven && VYRE_MUTANT(cpu_proven_masked, all, true)) ||
+           (e->bindings[decl].meaning == CPU_IS_OWN && !e->masked_tail);
+}
+
 static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value count = {.type = VYRE_U32};
     cpu_need_base(e, decl);
+    if (cpu_is_proven(e, decl, &index)) {
+        cpu_value yes = cpu_literal(VYRE_BOOL, 1);
+        return index.hold == CPU_EACH ? cpu_each(e, yes) : yes;
+    }
     (void)snprintf(count.text, sizeof count.text, "%%n%u", decl);
     if (index.hold == CPU_EACH) {
         count = cpu_each(e, count);
@@ -233,6 +248,9 @@ static void scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value plac
 /* Is the whole gang, from its first index on, inside? */
 static cpu_value gang_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_need_base(e, decl);
+    if (cpu_is_proven(e, decl, &index)) {
+        return cpu_literal(VYRE_BOOL, 1);
+    }
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ult i32 %s, %%m%u", index.text, decl);
 }
 
@@ -248,7 +266,8 @@ static void use_cold(cpu_emit *e, vyre_type stored, bool stores) {
  * indices are small, so that consecutive ones are consecutive addresses even from below 0. */
 static bool takes_mask(const cpu_emit *e, vyre_decl decl) {
     const uint32_t size = vyre_type_size(element_of(e, decl));
-    return e->bindings[decl].meaning == CPU_IS_ARENA && e->isa != CPU_SSE2 && size >= 4;
+    const uint8_t meaning = e->bindings[decl].meaning;
+    return (meaning == CPU_IS_ARENA || meaning == CPU_IS_OWN) && e->isa != CPU_SSE2 && size >= 4;
 }
 
 /* Where the gang begins, perhaps before the first element. */
@@ -279,13 +298,36 @@ static cpu_value load_cold(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_type(e, stored, true), cpu_suffix(e, stored, false), e->width, decl, index.text, decl);
 }
 
+/* Asks for what will be loaded from near the address: in a loop by steps, a few trips ahead; by a
+ * group of several rows, what lies behind its row, which its next trip or the next group loads. */
+static void prefetch_near(cpu_emit *e, vyre_decl decl, const char *address) {
+    enum { LINE = 64, NARROW = 256, TRIPS = 4 };
+    const uint32_t *size = e->p->workgroup, bytes = vyre_type_size(element_of(e, decl));
+    cpu_value ahead;
+    if (e->bindings[decl].meaning != CPU_IS_BUFFER || e->form != CPU_FORM_LANES) {
+        return;
+    }
+    if (e->stride.text[0] && (e->gang == 0 || e->gangs * e->width * bytes > LINE)) {
+        ahead = cpu_new(e, VYRE_U64, CPU_ONE, "mul i64 %s, %u", e->stride.text, TRIPS * bytes);
+    } else if (size[1] * size[2] > 1 && size[0] * bytes <= NARROW) {
+        ahead = cpu_literal(VYRE_U64, (uint64_t)size[0] * bytes);
+    } else {
+        return;
+    }
+    cpu_value at =
+        cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %s, i64 %s", address, ahead.text);
+    cpu_line(e, "  call void @llvm.prefetch.p0(ptr %s, i32 0, i32 3, i32 1)", at.text);
+}
+
 static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
     cpu_value inside = gang_is_inside(e, decl, index);
     cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
     cpu_line(e, "fast%u:", label);
-    cpu_value fast = load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH);
+    cpu_value address = cpu_address(e, decl, index);
+    prefetch_near(e, decl, address.text);
+    cpu_value fast = load_at(e, decl, address.text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
     cpu_value slow = takes_mask(e, decl) ? load_masked(e, decl, index) : load_cold(e, decl, index);
@@ -335,10 +377,85 @@ static cpu_value load_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
                    cpu_type(e, stored, false), v.text, label, cpu_literal(stored, 0).text, label);
 }
 
+/* Lanes at a constant distance: elements one by one, from one address, if all are inside. */
+
+enum { MOST_STRIDED = 16 }; /* lanes that have code of their own */
+
+static bool is_strided(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
+    return index->hold == CPU_LINEAR && index->stride != 1 && !is_private(e, decl) &&
+           e->width <= MOST_STRIDED;
+}
+
+/* Whether first and last element are inside, and nothing between wraps. */
+static cpu_value stride_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const int64_t reach = (int64_t)(e->width - 1) * index.stride;
+    cpu_need_base(e, decl);
+    if (cpu_is_proven(e, decl, &index)) {
+        return cpu_literal(VYRE_BOOL, 1);
+    }
+    cpu_value first = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", index.text);
+    cpu_value count = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %%n%u to i64", decl);
+    cpu_value last = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %lld", first.text,
+                             VYRE_MUTANT(cpu_stride_reach, (long long)reach, 0LL));
+    cpu_value inside = cpu_compare(e, "ult", last, count); /* below 0 is far above */
+    return reach > 0 ? inside
+                     : cpu_binary(e, "and", VYRE_BOOL, inside, cpu_compare(e, "ult", first, count));
+}
+
+static cpu_value stride_address(cpu_emit *e, vyre_decl decl, cpu_value base, cpu_value index,
+                                uint32_t lane) {
+    return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i64 %lld",
+                   cpu_stored(element_of(e, decl)), base.text, (long long)lane * index.stride);
+}
+
+static cpu_value load_strided(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const char *vector = cpu_type(e, stored, true), *scalar = cpu_type(e, stored, false);
+    const uint32_t label = cpu_label(e);
+    cpu_value inside = stride_is_inside(e, decl, index);
+    cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
+    cpu_line(e, "fast%u:", label);
+    cpu_value base = cpu_address(e, decl, index), fast = cpu_unknown(stored);
+    for (uint32_t i = 0; i < e->width; i++) {
+        cpu_value at = stride_address(e, decl, base, index, i);
+        cpu_value one = load_at(e, decl, at.text, CPU_ONE);
+        fast = cpu_new(e, stored, CPU_EACH, "insertelement %s %s, %s %s, i32 %u", vector, fast.text,
+                       scalar, one.text, i);
+    }
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "slow%u:", label);
+    cpu_value each = cpu_each(e, index), slow = gather(e, decl, each, each);
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "loaded%u:", label);
+    return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]", vector,
+                   fast.text, label, slow.text, label);
+}
+
+static void store_strided(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v) {
+    const uint32_t label = cpu_label(e);
+    cpu_value inside = stride_is_inside(e, decl, index);
+    cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
+    cpu_line(e, "fast%u:", label);
+    cpu_value base = cpu_address(e, decl, index);
+    for (uint32_t i = 0; i < e->width; i++) {
+        char lane[12];
+        (void)snprintf(lane, sizeof lane, "%u", i);
+        cpu_value one = cpu_extract(e, v, lane);
+        store_at(e, decl, stride_address(e, decl, base, index, i).text, &one);
+    }
+    cpu_line(e, "  br label %%stored%u", label);
+    cpu_line(e, "slow%u:", label);
+    cpu_value each = cpu_each(e, index);
+    scatter(e, decl, each, each, v);
+    cpu_line(e, "  br label %%stored%u", label);
+    cpu_line(e, "stored%u:", label);
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     const uint32_t site = e->expr;
     cpu_value v;
+    e->is_proven = e->proven[e->expr];
     if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || is_written(e, decl))) {
         cpu_probe_access(e, decl, index, site);
         return cpu_unknown(vyre_type_widened(type));
@@ -363,6 +480,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
                 ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
             : is_promised(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
                              : load_consecutive(e, decl, index);
+    } else if (is_strided(e, decl, &index)) {
+        v = load_strided(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
@@ -463,6 +582,7 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     const uint32_t site = cpu_stmt_site(e, e->stmt);
     cpu_value v = cpu_narrow(e, element_of(e, decl), value);
+    e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
     const bool own = is_private(e, decl) && e->width > 1;
     if (index.hold == CPU_ONE && v.hold == CPU_ONE && !own) {
         store_once(e, decl, index, &v, site);
@@ -481,6 +601,10 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
         } else {
             store_at(e, decl, trusted_address(e, decl, index).text, &v);
         }
+        return;
+    }
+    if (is_strided(e, decl, &index) && !cpu_is_masked(e)) {
+        store_strided(e, decl, index, v);
         return;
     }
     cpu_value each = cpu_each(e, index);

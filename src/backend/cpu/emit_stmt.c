@@ -333,6 +333,26 @@ static void rejoin(cpu_emit *e, const cpu_scope *scope) {
     set_active(e, mask);
 }
 
+/* Whether all that a condition decides is what a few variables become: computing both and choosing
+ * costs less than a branch that can't be foreseen. */
+static bool only_chooses(const cpu_emit *e, vyre_stmt stmt) {
+    enum { FEW = 12 }; /* nodes */
+    const vyre_program_view *p = e->p;
+    const vyre_stmt match = p->stmts[stmt].match;
+    const vyre_stmt end = p->stmts[match].op == VYRE_STMT_ELSE ? p->stmts[match].match : match;
+    bool plain = p->stmts[end - 1].end_expr <= p->stmts[stmt].end_expr + FEW;
+    for (vyre_stmt i = stmt + 1; i < end && plain; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        plain = s->op == VYRE_STMT_LET || s->op == VYRE_STMT_ASSIGN || s->op == VYRE_STMT_ELSE;
+        for (vyre_expr k = s->first_expr; k < s->end_expr && plain; k++) {
+            const uint8_t op = p->exprs[k].op;
+            plain = op != VYRE_EXPR_LOAD && op != VYRE_EXPR_DIV && op != VYRE_EXPR_REM &&
+                    op != VYRE_EXPR_SQRT;
+        }
+    }
+    return plain;
+}
+
 static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
     cpu_scope *s = open_scope(e, stmt);
     s->has_else = e->p->stmts[e->p->stmts[stmt].match].op == VYRE_STMT_ELSE;
@@ -344,7 +364,7 @@ static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
         s->taken = cpu_mask(e, condition);
         cpu_value mask = both(e, s->saved, s->taken);
         set_active(e, mask);
-        test = cpu_any(e, cpu_bools(e, mask));
+        test = only_chooses(e, stmt) ? cpu_literal(VYRE_BOOL, 1) : cpu_any(e, cpu_bools(e, mask));
     }
     cpu_line(e, "  br i1 %s, label %%then%u, label %%%s%u", test.text, s->label, otherwise,
              s->label);
@@ -359,8 +379,10 @@ static void emit_else(cpu_emit *e) {
     if (s->parts) {
         cpu_value mask = both(e, s->saved, complement(e, s->taken));
         set_active(e, mask);
-        cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u",
-                 cpu_any(e, cpu_bools(e, mask)).text, s->label, s->label);
+        cpu_value test =
+            only_chooses(e, s->opener) ? cpu_literal(VYRE_BOOL, 1) : cpu_any(e, cpu_bools(e, mask));
+        cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u", test.text, s->label,
+                 s->label);
         cpu_line(e, "elsewhere%u:", s->label);
     }
 }

@@ -123,7 +123,7 @@ static cpu_binding bind_cut(const cpu_group *group, const vyre_program_view *p, 
     case VYRE_DECL_SOURCE: return bind_own(group, source, what.ref);
     case VYRE_DECL_SCALAR: return (cpu_binding){CPU_IS_SCALAR, what.ref, 0};
     case VYRE_DECL_OWN:
-        return (cpu_binding){CPU_IS_ARENA, (uint32_t)group->lane,
+        return (cpu_binding){CPU_IS_OWN, (uint32_t)group->lane,
                              (uint64_t)lanes_of(source) * m->lane_words / words_of(p, decl)};
     case VYRE_DECL_PLACE: return (cpu_binding){CPU_IS_MADE, 0, m->made_words / words_of(p, decl)};
     case VYRE_DECL_LANES: return (cpu_binding){CPU_IS_NUMBER, 0, lanes_of(source)};

@@ -146,32 +146,38 @@ static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *wh
     w->lists += 1 + 3 * e->p->decl_count;
 }
 
-/* Asks `probe`; its part in gangs, the rest of that lane by lane. If it says no: all, checked. */
+/* Asks `probe` for pieces; each in gangs, the rest of it lane by lane. If the first one is short,
+ * more would follow: all, checked. */
 static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32_t lanes,
                          uint32_t width) {
+    enum { SHORT = 4 }; /* a part of the group */
     static const char given[] =
         "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
-    vyre_text_printf(t, "define internal i1 @g%u_segment%u(%s) #0 {\n", number, segment, arguments);
+    vyre_text_printf(t, "define internal i1 @g%u_segment%u(%s) #0 {\nentry:\n", number, segment,
+                     arguments);
     vyre_text_printf(t,
                      "  %%part = alloca [3 x i32]\n"
-                     "  %%said = call i1 @g%u_segment%u_probe(%s, i32 0, i32 %u, ptr %%part)\n"
-                     "  %%third = getelementptr i8, ptr %%part, i64 8\n"
-                     "  %%end = load i32, ptr %%third\n  %%whole = icmp eq i32 %%end, %u\n"
-                     "  %%yes = and i1 %%said, %%whole\n"
-                     "  br i1 %%yes, label %%fast, label %%all\n"
-                     "fast:\n  %%a = load i32, ptr %%part\n"
                      "  %%second = getelementptr i8, ptr %%part, i64 4\n"
-                     "  %%b = load i32, ptr %%second\n  %%n = sub i32 %%b, %%a\n"
-                     "  %%r = and i32 %%n, %u\n  %%m = sub i32 %%b, %%r\n",
-                     number, segment, given, lanes, lanes, width - 1);
+                     "  %%third = getelementptr i8, ptr %%part, i64 8\n  br label %%piece\n"
+                     "piece:\n  %%from = phi i32 [ 0, %%entry ], [ %%end, %%rest ]\n"
+                     "  %%said = call i1 @g%u_segment%u_probe(%s, i32 %%from, i32 %u, ptr %%part)\n"
+                     "  %%a = load i32, ptr %%part\n  %%b = load i32, ptr %%second\n"
+                     "  %%end = load i32, ptr %%third\n"
+                     "  %%is_short = icmp ult i32 %%end, %u\n"
+                     "  br i1 %%is_short, label %%all, label %%pieces\n"
+                     "pieces:\n  %%n = sub i32 %%b, %%a\n  %%r = and i32 %%n, %u\n"
+                     "  %%m0 = sub i32 %%b, %%r\n  %%m = select i1 %%said, i32 %%m0, i32 %%a\n",
+                     number, segment, given, lanes, (lanes + SHORT - 1) / SHORT, width - 1);
     vyre_text_printf(t,
                      "  %%s1 = call i1 @g%u_segment%u_wide(%s, i32 %%a, i32 %%m)\n"
-                     "  br i1 %%s1, label %%stop, label %%rest\n"
-                     "rest:\n  %%s2 = call i1 @g%u_segment%u_one(%s, i32 %%m, i32 %%b)\n"
-                     "  ret i1 %%s2\n"
+                     "  br i1 %%s1, label %%stop, label %%ran\n"
+                     "ran:\n  %%s2 = call i1 @g%u_segment%u_one(%s, i32 %%m, i32 %%b)\n"
+                     "  br i1 %%s2, label %%stop, label %%rest\n"
+                     "rest:\n  %%more = icmp ult i32 %%end, %u\n"
+                     "  br i1 %%more, label %%piece, label %%finish\n"
                      "all:\n  %%s3 = call i1 @g%u_segment%u_all(%s)\n  ret i1 %%s3\n"
-                     "stop:\n  ret i1 true\n}\n\n",
-                     number, segment, given, number, segment, given, number, segment, given);
+                     "finish:\n  ret i1 false\nstop:\n  ret i1 true\n}\n\n",
+                     number, segment, given, number, segment, given, lanes, number, segment, given);
 }
 
 /* False: there is no guard that clips, and nothing was written. */

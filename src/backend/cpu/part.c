@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/range.h"
 #include "backend/cpu/kernel.h"
 #include "base/alloc.h"
 #include "base/diag.h"
@@ -48,6 +49,26 @@ static void find_single(cpu_emit *e) {
     memset(e->started, 0, p->var_count);
 }
 
+/* Accesses that need no test. */
+static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_diag *diag) {
+    const vyre_program_view *p = e->p;
+    vyre_ranges *ranges = NULL;
+    vyre_status status = vyre_ranges_create(e->program, a, &ranges);
+    if (status != VYRE_OK) {
+        return vyre_fail_memory(diag, "a segment");
+    }
+    for (vyre_stmt i = p->entry; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
+            e->proven[k] = p->exprs[k].op == VYRE_EXPR_LOAD && vyre_ranges_load_inside(ranges, k);
+        }
+        e->proven[cpu_stmt_site(e, i)] = (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) &&
+                                         vyre_ranges_access_inside(ranges, i);
+    }
+    vyre_ranges_destroy(ranges);
+    return VYRE_OK;
+}
+
 vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *e,
                            vyre_diag *diag) {
     const vyre_allocator *a = w->a;
@@ -71,6 +92,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     vyre_text_init(&e->body, a);
     e->gangs = 1;
     e->values = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->values);
+    e->proven = vyre_alloc_zeroed(a, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
     e->unlike = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->unlike);
     e->differs = vyre_alloc_zeroed(a, p->var_count, sizeof *e->differs);
     e->ranged = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->ranged);
@@ -93,13 +115,18 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
+        !e->side || !e->proven || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
     find_single(e);
-    return VYRE_OK;
+    /* Statements of the control program do not run in order. */
+    vyre_status status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, a, diag);
+    if (status != VYRE_OK) {
+        cpu_part_end(w, e);
+    }
+    return status;
 }
 
 void cpu_part_end(cpu_writer *w, cpu_emit *e) {
@@ -107,6 +134,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     const vyre_program_view *p = e->p;
     vyre_free(a, (void *)(uintptr_t)e->bindings, p->decl_count, sizeof *e->bindings);
     vyre_free(a, e->values, most_exprs(p), sizeof *e->values);
+    vyre_free(a, e->proven, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
     vyre_free(a, e->unlike, most_exprs(p), sizeof *e->unlike);
     vyre_free(a, e->differs, p->var_count, sizeof *e->differs);
     vyre_free(a, e->ranged, p->stmt_count, sizeof *e->ranged);

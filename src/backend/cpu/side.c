@@ -292,7 +292,11 @@ static void emit_full(cpu_emit *e, vyre_stmt loop, const range *r) {
     cpu_value limit = begin_lead(e, r, label);
     test_lead(e, limit, label);
     cpu_line(e, "trip%u:", label);
+    if (!r->step.known) { /* short ones are foreseen by the processor */
+        e->stride = wide(e, &r->step);
+    }
     cpu_emit_list(e, loop + 1, e->p->stmts[loop].match);
+    e->stride.text[0] = '\0';
     cpu_line(e, "  br label %%cont%u", label);
     cpu_line(e, "cont%u:", label);
     for (uint32_t g = 0; g < gangs; g++) {
