@@ -106,8 +106,7 @@ TEST(loops_run_in_strips) {
         "for (k in 0 .. m) { let at = (k << 1) + i; s = s * 3 + a[at * 2 + 1] + a[k * i]; }",
         "for (k in 0 .. m) { s = s + a[i * m - k * 3]; if (s % 11 == 5) { continue; } s = s * 7; }",
         "for (k in 1 .. m + 1) { s = s + a[k] * k; if (s % 97 == 5) { break; } s = s * 3; }",
-        "for (k in 0 .. m) { if (k % 3 == i % 3) { b[i * 4 + (k & 1)] = s + k; } s = s + a[a[k]]; "
-        "}",
+        "for (k in 0 .. m) { if (k % 3 == i % 3) { b[i * 4 + (k & 1)] = s; } s = s + a[a[k]]; }",
         "for (k in 0 .. m) { b[i * 4 + k] = a[k] + b[i * 4 + k]; if (k == 3) { exit; } }"};
     static const char *const trips[] = {"a[i] % 9", "i % 3 * 600", "param_like"};
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies && !test_failed(); b++) {
