@@ -532,7 +532,7 @@ static differ_result check_backend(differ *d, const vyre_program *program, diffe
     for (uint32_t i = host; i < host + 2u && result == DIFFER_SAME; i++) {
         result = run(d, pipeline, (differ_way)i, (vyre_order)((d->draw + i) % DIFFER_ORDERS));
     }
-    if (result == DIFFER_SAME) {
+    if (pipeline && result == DIFFER_SAME) {
         result = check_split(d, pipeline, ways[host].keep_barriers);
     }
     vyre_pipeline_release(pipeline);

@@ -131,25 +131,23 @@ typedef struct cpu_emit {
     const vyre_program_view *p;
     const cpu_binding *bindings;
     cpu_cold *cold;
-    vyre_text head; /* entry block: places of variables, bases of buffers */
+    cpu_notes *notes; /* NULL: nobody asks, or what is emitted is not worth telling */
+    vyre_text head;   /* entry block: places of variables, bases of buffers */
     vyre_text body;
     cpu_value *values; /* of the statement's expressions */
     cpu_value ids[3];  /* local_id */
     cpu_value lane;    /* linear number in the group */
     cpu_isa isa;
-    bool unchecked; /* lanes that are active access nothing out of bounds */
     uint32_t width;
     uint32_t gangs, gang; /* that run side by side, and the one at work (side.c) */
     cpu_value side_ids[CPU_MOST_GANGS][3], side_lane[CPU_MOST_GANGS];
-    bool apart;       /* statements are for that gang only */
-    bool in_range;    /* in a loop that is made twice */
     cpu_value stride; /* u64, in its part without masks: a step that is not known; else no text */
     uint32_t segment; /* its number */
-    cpu_notes *notes; /* NULL: nobody asks, or what is emitted is not worth telling */
-    uint32_t piece;   /* number of the program, for them */
+    uint32_t piece;   /* number of the program, for notes */
     uint32_t lists;   /* number of its first alias list in the module */
     uint32_t next;    /* number of the next value or label */
     uint32_t depth;   /* scopes around that part */
+    uint32_t steady;  /* label of the strip around, in which steady accesses are inside; 0: none */
     uint32_t scope_count;
     uint8_t form;     /* cpu_form */
     bool masked_tail; /* the last gang has lanes that do not exist */
@@ -157,6 +155,13 @@ typedef struct cpu_emit {
     bool trusts;      /* the range is a piece that probing has found: `marks` hold */
     bool given_up;    /* probing: it can't be found out */
     bool singly;      /* probing: for lanes that run one by one, guards and accesses matter */
+    bool unchecked;   /* lanes that are active access nothing out of bounds */
+    bool apart;       /* statements are for the gang at work only */
+    bool in_range;    /* in a loop that is made twice */
+    bool is_proven;   /* the access at work is */
+    bool only_wanted; /* expressions that indices are made of */
+    bool changed;     /* found by emitting, as what follows below; see above */
+    bool may_end;     /* likewise: lanes may end apart from others of their gang */
     vyre_stmt stmt;   /* at work */
     vyre_expr expr;   /* at work */
     /* Per expression, then per statement: what probing answers for (cpu_mark); NULL: nothing. */
@@ -166,21 +171,16 @@ typedef struct cpu_emit {
     cpu_value *bound;       /* per variable: the value of one that is_single */
     bool *opaque;           /* per variable: probing does not know its value */
     /* Found by emitting; see above. */
-    bool changed;
-    bool may_end;     /* lanes may end apart from others of their gang */
     uint8_t *holds;   /* per variable: cpu_hold */
     int32_t *strides; /* per variable: LINEAR */
     bool *started;    /* per variable: has a value been given? */
     bool *parts;      /* per statement: the loop parts */
     bool *proven;     /* per expression, then per statement: an access that ranges prove inside */
-    bool is_proven;   /* that of the access at work */
     bool *ranged;     /* per statement: the loop was made twice (side.c) */
     bool *differs;    /* per variable: from gang to gang */
     bool *unlike;     /* per expression of a statement: likewise */
     uint8_t *side;    /* per statement: cpu_side */
     cpu_site *sites;  /* per expression, then per statement */
-    uint32_t steady;  /* label of the strip around, in which steady accesses are inside; 0: none */
-    bool only_wanted; /* expressions that indices are made of */
     /* Per variable and declaration, of the present round. */
     uint16_t *depths; /* per variable: how many scopes that part it was bound in */
     bool *has_place;  /* per variable: its place is in the entry block */
