@@ -95,6 +95,24 @@ TEST(lanes_one_by_one_are_clipped_by_their_guards) {
     }
 }
 
+/* What a guard proves of an index holds for the lanes inside it; those of the gang that are not
+ * have indices far beyond all memory. */
+TEST(a_proof_by_a_guard_holds_for_the_lanes_inside_it) {
+    need_llvm();
+    static const uint32_t sizes[] = {7, 16, 100};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)]; workgroup w : u32[8];\n"
+              "  let i = global_id.x; if (local_id.x < 8) { w[local_id.x] = a[i] + 1; } barrier;\n"
+              "  let k = a[i] % 3 * 1000000000 + 1; let s = 0;\n"
+              "  if (k < 8) { s = w[k]; s = s * 3 + w[k - 1]; } b[i] = s; }",
+              n, n / 16 + 1, 1, 1);
+        check("program p workgroup(16) { in a : u32[]; out b : u32[64]; let i = global_id.x;\n"
+              "  let k = a[i] % 3 * 1000000000 + i; if (k < 64) { b[k] = b[k] + a[i]; } }",
+              n, n / 16 + 1, 1, 1);
+    }
+}
+
 /* Inner loops run in strips of 1,024 trips: with and without all of them inside, in gangs and lane
  * by lane, up and down, by steps that only the program knows, left early. */
 TEST(loops_run_in_strips) {
