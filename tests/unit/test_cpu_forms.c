@@ -52,6 +52,10 @@ TEST(rows_of_any_length_are_clipped_by_their_guards) {
         check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
               "  if (global_id.x >= len(a)) { exit; } b[global_id.x] = a[global_id.x] + 1; }",
               n, groups, 1, 1);
+        check("program p workgroup(24) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; if (i <= len(a) / 2) { b[i] = a[i] * 7; }\n"
+              "  if (i >= 3 && len(a) >= i + 2) { b[i] = b[i] + 5; } }",
+              n, groups, 1, 1);
     }
 }
 
