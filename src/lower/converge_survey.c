@@ -133,30 +133,21 @@ static uint32_t most_exprs(const vyre_program_view *p) {
 }
 
 static vyre_status judge(vyre_converge *all) {
-    vyre_effect_map *effects = NULL;
-    vyre_shapes *shapes = NULL;
-    vyre_calls calls;
-    vyre_status status = vyre_calls_init(&calls, all->program, all->a);
-    if (status == VYRE_OK) {
-        status = vyre_effects_create(all->program, &calls, all->a, &effects);
-        vyre_calls_finish(&calls, all->a);
+    vyre_shaped shaped;
+    vyre_status status = vyre_shaped_init(&shaped, all->program, all->a);
+    if (status != VYRE_OK) {
+        return status;
     }
-    if (status == VYRE_OK) {
-        status = vyre_shapes_create(all->program, effects, all->a, &shapes);
+    uint32_t count = most_exprs(all->p);
+    vyre_shape *room = vyre_alloc(all->a, count, sizeof *room);
+    status = room ? VYRE_OK : VYRE_OUT_OF_MEMORY;
+    if (room) {
+        mark_syncs(all, shaped.shapes);
+        mark_ways_out(all, shaped.shapes);
+        note_vars(all, shaped.shapes, room);
     }
-    if (status == VYRE_OK) {
-        uint32_t count = most_exprs(all->p);
-        vyre_shape *room = vyre_alloc(all->a, count, sizeof *room);
-        status = room ? VYRE_OK : VYRE_OUT_OF_MEMORY;
-        if (room) {
-            mark_syncs(all, shapes);
-            mark_ways_out(all, shapes);
-            note_vars(all, shapes, room);
-        }
-        vyre_free(all->a, room, count, sizeof *room);
-    }
-    vyre_shapes_destroy(shapes);
-    vyre_effects_destroy(effects);
+    vyre_free(all->a, room, count, sizeof *room);
+    vyre_shaped_finish(&shaped);
     return status;
 }
 

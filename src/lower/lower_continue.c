@@ -185,22 +185,12 @@ static bool judge(plan *all, const vyre_shapes *shapes) {
 }
 
 static vyre_status ask_shapes(plan *all, bool *out_any) {
-    vyre_calls calls;
-    vyre_effect_map *effects = NULL;
-    vyre_shapes *shapes = NULL;
-    vyre_status status = vyre_calls_init(&calls, all->program, all->a);
+    vyre_shaped shaped;
+    vyre_status status = vyre_shaped_init(&shaped, all->program, all->a);
     if (status == VYRE_OK) {
-        status = vyre_effects_create(all->program, &calls, all->a, &effects);
-        vyre_calls_finish(&calls, all->a);
+        *out_any = judge(all, shaped.shapes);
+        vyre_shaped_finish(&shaped);
     }
-    if (status == VYRE_OK) {
-        status = vyre_shapes_create(all->program, effects, all->a, &shapes);
-    }
-    if (status == VYRE_OK) {
-        *out_any = judge(all, shapes);
-    }
-    vyre_shapes_destroy(shapes);
-    vyre_effects_destroy(effects);
     return status;
 }
 

@@ -370,22 +370,10 @@ static vyre_status turn_loops(finder *f, vyre_program *program, vyre_program **o
     return status;
 }
 
-static vyre_status analyse(const vyre_program *program, const vyre_allocator *a,
-                           vyre_effect_map **out_effects, vyre_shapes **out_shapes) {
-    vyre_calls calls;
-    vyre_status status = vyre_calls_init(&calls, program, a);
-    if (status == VYRE_OK) {
-        status = vyre_effects_create(program, &calls, a, out_effects);
-        vyre_calls_finish(&calls, a);
-    }
-    return status == VYRE_OK ? vyre_shapes_create(program, *out_effects, a, out_shapes) : status;
-}
-
 vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
                            vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
-    vyre_effect_map *effects = NULL;
-    vyre_shapes *shapes = NULL;
+    vyre_shaped shaped = {0};
     *out_trips = (vyre_trips){0};
     finder f = {.p = p, .a = a, .trips = out_trips};
     f.scratch = vyre_alloc(a, p->expr_count, sizeof *f.scratch);
@@ -394,16 +382,15 @@ vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
     f.loops = vyre_alloc_zeroed(a, p->stmt_count, sizeof *f.loops);
     vyre_status status = VYRE_OUT_OF_MEMORY;
     if (f.scratch && f.definition && f.bound_at && f.loops) {
-        status = analyse(program, a, &effects, &shapes);
+        status = vyre_shaped_init(&shaped, program, a);
     }
     if (status == VYRE_OK) {
-        f.shapes = shapes;
+        f.shapes = shaped.shapes;
         status = turn_loops(&f, program, out_program, diag);
     } else {
         (void)vyre_fail_memory(diag, "turning loops");
     }
-    vyre_shapes_destroy(shapes);
-    vyre_effects_destroy(effects);
+    vyre_shaped_finish(&shaped);
     vyre_free(a, f.scratch, p->expr_count, sizeof *f.scratch);
     vyre_free(a, f.definition, p->var_count, sizeof *f.definition);
     vyre_free(a, f.bound_at, p->var_count, sizeof *f.bound_at);
