@@ -30,10 +30,9 @@ typedef struct loop_var {
     vyre_var var;
     uint32_t before, head, exit; /* versions */
     uint32_t around;             /* its place among the variables of loops around */
-    uint32_t latch;              /* version at the ends of trips so far, or VYRE_NONE */
-    uint32_t first, last;        /* steps of these ends */
+    uint32_t latch;              /* version at the last ends of trips so far, or VYRE_NONE */
+    uint32_t first, last;        /* steps of these ends: all since the version changed */
     uint32_t left;               /* last version that left the loop */
-    bool latches_differ;
 } loop_var;
 
 typedef struct frame {
@@ -53,7 +52,7 @@ typedef struct frame {
     uint32_t escape;    /* control of breaks and continues that leave the frame, or VYRE_NONE */
     /* loops */
     uint32_t leaving; /* join: what decides when lanes leave */
-    uint32_t again;   /* join: control of the ends of a trip */
+    uint32_t again;   /* control of the ends of a trip so far, or VYRE_NONE */
     uint32_t loop_vars, work;
     /* calls */
     vyre_stmt resume, resume_end;
@@ -197,9 +196,10 @@ static loop_var *loop_var_of(walk *w, vyre_var var) {
     return loop && place > loop->loop_vars ? &w->loop_vars.data[place - 1] : NULL;
 }
 
-/* Lanes that went on to the next trip did so in one arm of the if, with the version that the rest
- * has at the arm's end. Then all lanes of the trip have the version of the join: if all of them
- * were in that arm, it is theirs; and if the arms had parted them, the join itself varies. */
+/* Lanes that went on to the next trip since the version last changed did so in one arm of the if,
+ * with the version that the rest has at the arm's end. Then all of them have the version of the
+ * join: if all were in that arm, it is theirs; and if the arms had parted them, the join itself
+ * varies. */
 static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t or,
                          uint32_t version) {
     loop_var *v = f->escape == VYRE_NONE ? NULL : loop_var_of(w, var);
@@ -380,8 +380,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
     if (w->s->nodes.data[around].outer != VYRE_NONE) {
         add_edge(w, around, w->s->nodes.data[around].outer, true);
     }
-    const uint32_t again = add_join(w, VYRE_NONE, VYRE_NONE);
-    push_frame(w, (frame){.op = stmt->op, .leaving = leaving, .again = again});
+    push_frame(w, (frame){.op = stmt->op, .leaving = leaving, .again = VYRE_NONE});
     if (w->failed) {
         return;
     }
@@ -390,6 +389,21 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
     if (index != VYRE_NONE) {
         bind(w, stmt->var, index);
     }
+}
+
+/* The trip ends here with this version of the variable. If it ended with another one before, then
+ * the control of all ends so far decides which one a lane has. That of this end does not: it is for
+ * the lanes that took none of them, as are all that follow with the same version. */
+static void end_trip(walk *w, const frame *loop, loop_var *v, uint32_t version) {
+    if (version != v->latch) {
+        if (VYRE_MUTANT(shape_trips_end_alike, v->latch != VYRE_NONE, false)) {
+            add_edge(w, v->head, loop->again, true);
+        }
+        add_edge(w, v->head, version, false);
+        v->first = top_step(w);
+    }
+    v->last = top_step(w);
+    v->latch = version;
 }
 
 /* A jump out of the trip or the loop brings the present versions. `loop` is the innermost one, so
@@ -404,22 +418,20 @@ static void bring_versions(walk *w, frame *loop, bool leaves) {
     for (uint32_t i = loop->loop_vars; i < end && !w->failed; i++) {
         loop_var *v = &w->loop_vars.data[i];
         const uint32_t version = w->current[v->var];
-        if (leaves) {
-            if (version != v->left) {
-                add_edge(w, v->exit, version, false);
-            }
-            v->left = version;
+        if (!leaves) {
+            end_trip(w, loop, v, version);
             continue;
         }
-        if (version != v->latch) {
-            v->latches_differ |= v->latch != VYRE_NONE;
-            add_edge(w, v->head, version, false);
+        if (version != v->left) {
+            add_edge(w, v->exit, version, false);
         }
-        v->first = v->latch == VYRE_NONE ? top_step(w) : v->first;
-        v->last = top_step(w);
-        v->latch = version;
+        v->left = version;
     }
-    add_edge(w, leaves ? loop->leaving : loop->again, w->control, true);
+    if (leaves) {
+        add_edge(w, loop->leaving, w->control, true);
+    } else {
+        loop->again = loop->again == VYRE_NONE ? w->control : narrowed(w, loop->again, w->control);
+    }
 }
 
 static void jump(walk *w, bool leaves) {
@@ -450,9 +462,6 @@ static void close_loop(walk *w) {
     }
     for (uint32_t i = f.loop_vars; i < w->loop_vars.count && !w->failed; i++) {
         const loop_var *v = &w->loop_vars.data[i];
-        if (v->latches_differ) {
-            add_edge(w, v->head, f.again, true);
-        }
         if (f.overflow) {
             add_edge(w, v->head, SHAPE_NODE_VARYING, false);
         }

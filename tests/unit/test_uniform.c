@@ -171,6 +171,18 @@ static const struct {
      "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
      " if (k > i) { x = 1; if (f[global_id.x] == 0) { continue; } }\n"
      " if (k > 2) { a[0] = 1; if (f[1] == 3) { break; } } else { x = 5; } }"},
+    {"a continue of all, then set, then a continue apart",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) { grid_sync; }\n if (k > i) { continue; }\n"
+     " x = 5; if (f[global_id.x] == 0) { continue; }\n a[0] = i; }"},
+    {"a continue of all before an arm with a continue apart",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) { grid_sync; }\n if (k > i + 1) { continue; }\n"
+     " if (k > i) { x = 1; if (f[global_id.x] == 0) { continue; } }\n a[0] = i; }"},
+    {"a continue apart, then set, then a continue of all",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (f[global_id.x] == 0) { continue; }\n x = 5; if (k > i) { continue; }\n a[0] = i; }"},
+    {"set between continues apart that bring the first value back",
+     "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
+     " if (k > 7) { continue; }\n x = 5; if (f[global_id.x] == 0) { continue; }\n x = 6; }"},
     {"continues apart in both arms",
      "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
      " if (k > i) { if (f[global_id.x] == 0) { continue; } }\n"
