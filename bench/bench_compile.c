@@ -92,7 +92,7 @@ static int by_path(const void *a, const void *b) {
 }
 
 static uint32_t find_programs(row *rows) {
-    static const char *const folders[] = {"examples", "bench/programs", "bench/held-out"};
+    static const char *const folders[] = {"examples", "bench/programs", "bench/published"};
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         DIR *folder = opendir(folders[i]);

@@ -2,7 +2,7 @@
  * hand.
  *
  * main.c       options and the order of things
- * workloads.c  the workloads: program, sizes, inputs, what bounds them;  wider.c, held_out.c the
+ * workloads.c  the workloads: program, sizes, inputs, what bounds them;  wider.c, published.c the
  * other sets instance.c   inputs from fixed seeds, results compared contestant.c one process for
  * each way to compute; its turns, and what it lost to others ours.c       in such a process: vyre;
  * theirs.c  a peer from a shared object measure.c    turns in rounds, medians and quartiles
@@ -68,7 +68,7 @@ struct bench_workload {
 };
 
 extern const bench_workload named_workloads[], wider_workloads[],
-    held_out_workloads[]; /* ended by one without a name */
+    published_workloads[]; /* ended by one without a name */
 
 /* instance.c: these say on standard error what went wrong. */
 bool instance_make(const bench_workload *of, bench_scale scale, bench_instance *out);

@@ -37,7 +37,7 @@ void set_collect(void *state, const peer_instance *p);
     X(segments)                                                                                    \
     X(warps)
 
-#define PEER_HELD_OUT(X)                                                                           \
+#define PEER_PUBLISHED(X)                                                                          \
     X(hotspot)                                                                                     \
     X(pathfinder)                                                                                  \
     X(floyd)                                                                                       \
@@ -56,7 +56,7 @@ void set_collect(void *state, const peer_instance *p);
 
 #define SET_DECLARE(name) extern const peer peer_##name;
 PEER_WIDER(SET_DECLARE)
-PEER_HELD_OUT(SET_DECLARE)
+PEER_PUBLISHED(SET_DECLARE)
 #undef SET_DECLARE
 
 #endif

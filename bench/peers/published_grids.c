@@ -1,4 +1,5 @@
-/* Planes of the held-out set: rows are cut statically, inner loops are vector loops, borders apart.
+/* Planes of the published set: rows are cut statically, inner loops are vector loops, borders
+ * apart.
  */
 #include "sets.h"
 

@@ -1,7 +1,5 @@
-/* The set that nobody looks at while tuning: from published collections of kernels (Rodinia,
- * PolyBench, samples of GPU vendors) and what else people write for GPUs. It counts as much as the
- * others. Once something was tuned by one of them it belongs to the wider set, and another is
- * chosen. */
+/* Programs from published collections of kernels (Rodinia, PolyBench, samples of GPU vendors) and
+ * what else people write for GPUs. */
 #include <math.h>
 
 #include "compare.h"
@@ -118,51 +116,51 @@ static double limit_atax(const bench_instance *i, const peer_limits *l) {
     return 2.0 * instance_bytes(i) / l->dram;
 }
 
-#define HELD_OUT(workload_)                                                                        \
-    .name = #workload_, .peer = #workload_, .program = "held-out/" #workload_ ".vy"
+#define PUBLISHED(workload_)                                                                       \
+    .name = #workload_, .peer = #workload_, .program = "published/" #workload_ ".vy"
 
-const bench_workload held_out_workloads[] = {
-    {HELD_OUT(hotspot), .make = make_hotspot,
+const bench_workload published_workloads[] = {
+    {PUBLISHED(hotspot), .make = make_hotspot,
      .size = {{1024, 1024, 60}, {256, 256, 10}, {35, 18, 4}},
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}},
      .limit = limit_steps_l3, .limited_by = "L3"},
-    {HELD_OUT(pathfinder), .make = make_pathfinder,
+    {PUBLISHED(pathfinder), .make = make_pathfinder,
      .size = {{1 << 17, 201}, {1 << 13, 51}, {300, 5}}, .params = {{"columns", 0}, {"rows", 1}},
      .outputs = {BENCH_EXACT(VYRE_U32)}, .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(floyd), .make = make_floyd, .size = {{512}, {128}, {20}}, .params = {{"n", 0}},
+    {PUBLISHED(floyd), .make = make_floyd, .size = {{512}, {128}, {20}}, .params = {{"n", 0}},
      .outputs = {BENCH_EXACT(VYRE_U32)}, .limit = limit_floyd, .limited_by = "L3"},
-    {HELD_OUT(lowest), .make = make_lowest, .size = {{17, 16}, {13, 8}, {7, 4}},
+    {PUBLISHED(lowest), .make = make_lowest, .size = {{17, 16}, {13, 8}, {7, 4}},
      .outputs = {BENCH_EXACT(VYRE_U32)}},
-    {HELD_OUT(fdtd), .make = make_fdtd, .size = {{1024, 1024, 50}, {256, 256, 10}, {35, 18, 3}},
+    {PUBLISHED(fdtd), .make = make_fdtd, .size = {{1024, 1024, 50}, {256, 256, 10}, {35, 18, 3}},
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}},
      .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-5}, {VYRE_F32, 1e-5}}, .limit = limit_steps_l3,
      .limited_by = "L3"},
-    {HELD_OUT(fft), .make = make_fft, .size = {{1 << 20}, {1 << 14}, {256}},
+    {PUBLISHED(fft), .make = make_fft, .size = {{1 << 20}, {1 << 14}, {256}},
      .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-5}}},
-    {HELD_OUT(convolve), .make = make_convolve, .size = {{2048, 2048}, {256, 256}, {35, 40}},
+    {PUBLISHED(convolve), .make = make_convolve, .size = {{2048, 2048}, {256, 256}, {35, 40}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}},
      .limit = limit_convolve, .limited_by = "FMA"},
-    {HELD_OUT(softmax), .make = make_plane, .size = {{4096, 2048}, {512, 512}, {5, 300}},
+    {PUBLISHED(softmax), .make = make_plane, .size = {{4096, 2048}, {512, 512}, {5, 300}},
      .params = {{"rows", 0}, {"columns", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once,
      .limited_by = "DRAM"},
-    {HELD_OUT(median), .make = make_median, .size = {{4096, 4096}, {512, 512}, {40, 19}},
+    {PUBLISHED(median), .make = make_median, .size = {{4096, 4096}, {512, 512}, {40, 19}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {BENCH_EXACT(VYRE_U8)},
      .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(darts), .make = make_darts, .size = {{1 << 16, 1000}, {1 << 12, 1000}, {100, 50}},
+    {PUBLISHED(darts), .make = make_darts, .size = {{1 << 16, 1000}, {1 << 12, 1000}, {100, 50}},
      .params = {{"lanes", 0}, {"throws", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
-    {HELD_OUT(atax), .make = make_atax, .size = {{4096, 4096}, {512, 512}, {40, 70}},
+    {PUBLISHED(atax), .make = make_atax, .size = {{4096, 4096}, {512, 512}, {40, 70}},
      .params = {{"rows", 0}, {"columns", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_atax,
      .limited_by = "DRAM"},
-    {HELD_OUT(gray_scott), .make = make_gray_scott,
+    {PUBLISHED(gray_scott), .make = make_gray_scott,
      .size = {{1024, 1024, 50}, {256, 256, 10}, {35, 18, 2}},
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}},
      .limit = limit_steps_l3, .limited_by = "L3"},
-    {HELD_OUT(equalize), .make = make_bytes, .size = {{1 << 24}, {1 << 19}, {33000}},
+    {PUBLISHED(equalize), .make = make_bytes, .size = {{1 << 24}, {1 << 19}, {33000}},
      .outputs = {BENCH_EXACT(VYRE_U8)}, .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(tridiagonal), .make = make_plane, .size = {{1 << 17, 64}, {1 << 12, 32}, {100, 9}},
+    {PUBLISHED(tridiagonal), .make = make_plane, .size = {{1 << 17, 64}, {1 << 12, 32}, {100, 9}},
      .params = {{"systems", 0}, {"size", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once,
      .limited_by = "DRAM"},
-    {HELD_OUT(lookup), .make = make_lookup,
+    {PUBLISHED(lookup), .make = make_lookup,
      .size = {{1 << 20, 1 << 20}, {1 << 16, 1 << 16}, {1000, 500}},
      .outputs = {BENCH_EXACT(VYRE_U32)}},
     {.name = NULL},

@@ -1,4 +1,4 @@
-/* Lines, tables and graphs of the held-out set. */
+/* Lines, tables and graphs of the published set. */
 #include "sets.h"
 
 /* Rows are uneven: parts of them are handed out. */
