@@ -1,12 +1,13 @@
 /* bench_programs: programs of bench/ on a device of vyre beside the same computations written by
  * hand.
  *
- * main.c       options and the order of things
- * workloads.c  the workloads: program, sizes, inputs, what bounds them;  wider.c, published.c the
- * other sets instance.c   inputs from fixed seeds, results compared contestant.c one process for
- * each way to compute; its turns, and what it lost to others ours.c       in such a process: vyre;
- * theirs.c  a peer from a shared object measure.c    turns in rounds, medians and quartiles
- * report.c     the table and JSON;  picture.c  the same as SVG
+ * - main.c: options and the order of things
+ * - workloads.c: program, sizes, inputs and what bounds them; wider.c, published.c: the other sets
+ * - instance.c: inputs from fixed seeds, results compared
+ * - contestant.c: one process for each way to compute; its turns, and what it lost to others
+ * - ours.c: in such a process, vyre; theirs.c: a peer from a shared object
+ * - measure.c: turns in rounds, medians and quartiles
+ * - report.c: the table and JSON; picture.c: the same as SVG
  *
  * Contestants never share a process: runtimes that spin when idle, two OpenMP libraries and two
  * versions of LLVM would be in each other's way. All but the one whose turn it is are stopped. */
