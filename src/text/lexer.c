@@ -280,7 +280,10 @@ static bool scan_punctuation(vyre_source *s, cursor *c, vyre_token *t) {
         }
     }
     uint32_t step = (uint32_t)vyre_utf8_length(s->text + c->at, s->length - c->at);
-    vyre_source_error(s, "V201", place_of(s, c->line, c->at, c->at + step), "delete it",
+    const char *fix = s->text[c->at] == '#'
+                          ? "there is no preprocessor: use `const` and `fn` at the top level"
+                          : "delete it";
+    vyre_source_error(s, "V201", place_of(s, c->line, c->at, c->at + step), fix,
                       "`%.*s` is not part of the language", (int)step, s->text + c->at);
     c->at += step;
     return false;

@@ -140,6 +140,10 @@ vyre_status vyre_source_scan(vyre_source *source, const char *text, size_t lengt
 /* Puts the diagnostics of this source in order of place, and frees everything. */
 void vyre_source_finish(vyre_source *source);
 
+/* foreign.c: of a text that scanned but did not parse. If there are words of other languages in it,
+ * they are reported instead of what was. */
+void vyre_source_foreign(vyre_source *source);
+
 /* If the name is `_<number>`, temporaries get higher numbers, so that they never meet it. */
 void vyre_source_note_temporary(vyre_source *source, const char *name);
 void vyre_source_error(vyre_source *source, const char *code, vyre_place place, const char *fix,

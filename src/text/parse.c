@@ -234,6 +234,7 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
     if (status == VYRE_OK) {
         p.tokens = p.source.tokens.data;
         if (!parse_header(&p, &h)) {
+            vyre_source_foreign(&p.source);
             status = VYRE_INVALID_PROGRAM;
         } else if (!prepare(&p, &h)) {
             status = VYRE_OUT_OF_MEMORY;
@@ -241,6 +242,9 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
     }
     if (status == VYRE_OK) {
         parse_program(&p, &h, options);
+        if (p.source.errors > 0 && !p.out_of_memory) {
+            vyre_source_foreign(&p.source);
+        }
         status = p.out_of_memory       ? VYRE_OUT_OF_MEMORY
                  : p.source.errors > 0 ? VYRE_INVALID_PROGRAM
                                        : conclude(&p, out_program);
