@@ -151,6 +151,21 @@ void vyre_builder_set_decl_type(vyre_builder *b, vyre_decl decl, vyre_type type)
     }
 }
 
+vyre_builder_mark vyre_builder_mark_of(const vyre_builder *b) {
+    return (vyre_builder_mark){b->decls.count, b->vars.count, b->args.count, b->fns.count};
+}
+
+void vyre_builder_cut(vyre_builder *b, vyre_builder_mark mark) {
+    for (uint32_t i = mark.fns; i < b->fns.count; i++) {
+        free_body(&b->allocator, &b->fns.data[i].code);
+    }
+    b->decls.count = b->decl_places.count = mark.decls;
+    b->vars.count = b->var_places.count = mark.vars;
+    b->args.count = mark.args;
+    b->fns.count = mark.fns;
+    vyre_builder_forget_exprs(b);
+}
+
 void vyre_builder_forget_exprs(vyre_builder *b) {
     b->pool.count = 0;
 }

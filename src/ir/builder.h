@@ -15,6 +15,14 @@ enum {
  * statement and never use an expression twice. */
 void vyre_builder_forget_exprs(vyre_builder *builder);
 
+/* How much is declared, and back to it: what came since must not be referred to by anything that
+ * stays. */
+typedef struct vyre_builder_mark {
+    uint32_t decls, vars, args, fns;
+} vyre_builder_mark;
+vyre_builder_mark vyre_builder_mark_of(const vyre_builder *builder);
+void vyre_builder_cut(vyre_builder *builder, vyre_builder_mark mark);
+
 /* Gives a const its type before its value is known. */
 void vyre_builder_set_decl_type(vyre_builder *builder, vyre_decl decl, vyre_type type);
 

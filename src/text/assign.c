@@ -88,13 +88,7 @@ static bool assigned(vyre_parser *p, uint8_t op, uint32_t left, uint8_t want, ui
     return *out_root != VYRE_NONE;
 }
 
-static void check_assignable(vyre_parser *p, uint32_t token) {
-    uint32_t symbol = vyre_parser_symbol(p, token);
-    if (symbol == VYRE_NONE) {
-        vyre_parser_unknown(p, "V120", token, VYRE_WANT_VARIABLE, "assignment to an unknown name");
-        return;
-    }
-    const vyre_symbol *s = &p->symbols.data[symbol];
+static void check_assignable(vyre_parser *p, const vyre_symbol *s, uint32_t token) {
     if (s->kind != VYRE_SYMBOL_VAR) {
         bool memory = s->kind == VYRE_SYMBOL_DECL && vyre_role_is_memory((vyre_role)s->sub);
         vyre_parser_misused(p, "V119", token, "is not a variable and can't be assigned",
@@ -106,6 +100,44 @@ static void check_assignable(vyre_parser *p, uint32_t token) {
     }
 }
 
+/* What stands on the left of an assignment without an index: a variable, or memory of one element.
+ */
+static vyre_node assigned_name(vyre_parser *p, uint32_t name) {
+    vyre_node shape = {.op = VYRE_NODE_ERROR, .type = VYRE_UNKNOWN, .first = name, .last = name};
+    uint32_t symbol = vyre_parser_symbol(p, name);
+    if (symbol == VYRE_NONE) {
+        vyre_parser_unknown(p, "V120", name, VYRE_WANT_VARIABLE, "assignment to an unknown name");
+        return shape;
+    }
+    const vyre_symbol *s = &p->symbols.data[symbol];
+    if (s->kind == VYRE_SYMBOL_DECL && s->single) {
+        vyre_parser_check_write(p, symbol, name);
+        shape.op = VYRE_EXPR_LOAD;
+        shape.type = (uint8_t)vyre_type_widened((vyre_type)s->type);
+        shape.ref = symbol;
+        return shape;
+    }
+    check_assignable(p, s, name);
+    if (s->kind == VYRE_SYMBOL_VAR) {
+        shape.op = VYRE_EXPR_VAR;
+        shape.type = s->type;
+        shape.ref = symbol;
+    }
+    return shape;
+}
+
+/* The value that is there before, for `op=`. */
+static uint32_t value_before(vyre_parser *p, const vyre_node *shape) {
+    uint32_t zero = VYRE_NONE;
+    if (shape->op == VYRE_EXPR_LOAD) {
+        zero = vyre_parser_zero(p, shape->first);
+        if (zero == VYRE_NONE) {
+            return VYRE_NONE;
+        }
+    }
+    return vyre_parser_node(p, shape, &zero, shape->op == VYRE_EXPR_LOAD);
+}
+
 void vyre_parser_assign(vyre_parser *p) {
     uint32_t name = p->at++;
     uint8_t op = VYRE_EXPR_COUNT;
@@ -115,17 +147,9 @@ void vyre_parser_assign(vyre_parser *p) {
         vyre_parser_skip(p);
         return;
     }
-    check_assignable(p, name);
-    uint32_t symbol = vyre_parser_symbol(p, name);
-    bool variable = symbol != VYRE_NONE && p->symbols.data[symbol].kind == VYRE_SYMBOL_VAR;
-    vyre_node shape = {.op = VYRE_NODE_ERROR, .type = VYRE_UNKNOWN, .first = name, .last = name};
-    if (variable) {
-        shape.op = VYRE_EXPR_VAR;
-        shape.type = p->symbols.data[symbol].type;
-        shape.ref = symbol;
-    }
+    const vyre_node shape = assigned_name(p, name);
     if (op != VYRE_EXPR_COUNT) {
-        left = vyre_parser_node(p, &shape, NULL, 0);
+        left = value_before(p, &shape);
     }
     if ((op != VYRE_EXPR_COUNT && left == VYRE_NONE) || !assigned(p, op, left, shape.type, &root) ||
         !vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the value")) {
@@ -134,8 +158,14 @@ void vyre_parser_assign(vyre_parser *p) {
     }
     vyre_parser_elaborate(p);
     vyre_parser_at(p, name, p->at - 1);
-    vyre_build_assign(p->builder, variable ? p->symbols.data[symbol].handle : VYRE_NONE,
-                      vyre_parser_handle(p, root));
+    if (shape.op == VYRE_EXPR_LOAD) {
+        vyre_build_store(p->builder, p->symbols.data[shape.ref].handle,
+                         vyre_build_u32(p->builder, 0), vyre_parser_handle(p, root));
+    } else {
+        vyre_build_assign(p->builder,
+                          shape.op == VYRE_EXPR_VAR ? p->symbols.data[shape.ref].handle : VYRE_NONE,
+                          vyre_parser_handle(p, root));
+    }
 }
 
 /* For `b[i] op= e`: the load of b[i], with i evaluated once. */
@@ -191,7 +221,9 @@ void vyre_parser_store(vyre_parser *p) {
     uint32_t first = p->at, index, root;
     vyre_parser_clear(p);
     uint32_t symbol = vyre_parser_memory(p, p->at, "V064", "store to an unknown buffer");
-    if (!store_parts(p, symbol, &index, &root)) {
+    vyre_parser_check_write(p, symbol, p->at);
+    if (!vyre_parser_check_index(p, symbol, p->at, true) ||
+        !store_parts(p, symbol, &index, &root)) {
         vyre_parser_skip(p);
         return;
     }

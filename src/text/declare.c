@@ -55,6 +55,9 @@ static void scan_decl(vyre_parser *p, vyre_item *item) {
                             !vyre_parser_check_value_type(p, type, colon + 1, "a param or const"));
             if (!item->broken) {
                 p->symbols.data[item->symbol].type = (uint8_t)type;
+                p->symbols.data[item->symbol].single =
+                    vyre_role_is_memory((vyre_role)role) &&
+                    p->tokens[p->at].kind != VYRE_TOKEN_OPEN_INDEX;
             }
         }
     }
@@ -62,7 +65,25 @@ static void scan_decl(vyre_parser *p, vyre_item *item) {
     vyre_parser_skip(p);
 }
 
-/* (a : T, ...) */
+/* T, in T[], inout T[], in T, inout T */
+static bool scan_argument_type(vyre_parser *p, vyre_argument *arg) {
+    const bool reads = vyre_parser_is(p, p->at, VYRE_WORD_ROLE, VYRE_IN);
+    arg->writes = vyre_parser_is(p, p->at, VYRE_WORD_ROLE, VYRE_INOUT);
+    arg->memory = reads || arg->writes;
+    p->at += arg->memory;
+    vyre_type type = vyre_parser_type(p, arg->memory ? "behind the access" : "behind `:`");
+    arg->type = (uint8_t)type;
+    if (!arg->memory || type == VYRE_VOID) {
+        return type != VYRE_VOID && vyre_parser_check_value_type(p, type, p->at - 1, "an argument");
+    }
+    arg->single = p->tokens[p->at].kind != VYRE_TOKEN_OPEN_INDEX;
+    p->at += !arg->single;
+    return arg->single || vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX,
+                                             "behind `[`: the memory that is passed "
+                                             "has its own size");
+}
+
+/* (a : T, b : inout T[], ...) */
 static bool scan_arguments(vyre_parser *p, vyre_item *item) {
     item->first_arg = p->args.count;
     if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "before the arguments")) {
@@ -80,15 +101,23 @@ static bool scan_arguments(vyre_parser *p, vyre_item *item) {
                               vyre_source_describe(&p->source, p->at, room));
             return false;
         }
+        if (p->tokens[p->at].word != VYRE_WORD_PLAIN) {
+            vyre_parser_misused(p, "V212", p->at, "is a reserved word", "choose another name");
+            return false;
+        }
         p->at++;
         if (!vyre_parser_expect(p, VYRE_TOKEN_COLON, "behind the name")) {
             return false;
         }
-        vyre_type type = vyre_parser_type(p, "behind `:`");
-        if (type == VYRE_VOID || !vyre_parser_check_value_type(p, type, p->at - 1, "an argument")) {
+        if (!scan_argument_type(p, &arg)) {
             return false;
         }
-        arg.type = (uint8_t)type;
+        if (arg.memory && item->opaque) {
+            vyre_parser_error(p, "V281", arg.token, p->at - 1, "name the buffer in its body",
+                              "an opaque function takes values only");
+            return false;
+        }
+        item->generic |= arg.memory;
         p->out_of_memory |= !vyre_vec_push(&p->source.allocator, &p->args, arg);
         if (p->out_of_memory) {
             return false;
@@ -146,7 +175,11 @@ static void scan_items(vyre_parser *p, uint32_t brace) {
     uint32_t close = p->tokens[brace].value;
     p->at = brace + 1;
     while (p->at < close && !p->out_of_memory && p->source.errors < VYRE_TEXT_ERRORS) {
-        vyre_item item = {.begin = p->at, .symbol = VYRE_NONE, .fn = VYRE_NONE};
+        vyre_item item = {.begin = p->at,
+                          .symbol = VYRE_NONE,
+                          .fn = VYRE_NONE,
+                          .instance = VYRE_NONE,
+                          .generic_item = VYRE_NONE};
         uint8_t kind = p->tokens[p->at].kind;
         if (kind == VYRE_TOKEN_NAME && begins_decl(p, p->at)) {
             scan_decl(p, &item);
@@ -226,16 +259,7 @@ static void declare_effects(vyre_parser *p, const vyre_item *item) {
 }
 
 static void declare_fn(vyre_parser *p, vyre_item *item) {
-    const char *names[VYRE_LIMIT_ARGUMENTS];
-    vyre_type types[VYRE_LIMIT_ARGUMENTS];
-    for (uint32_t i = 0; i < item->arg_count; i++) {
-        const vyre_argument *arg = &p->args.data[item->first_arg + i];
-        names[i] = vyre_parser_name(p, arg->token);
-        types[i] = (vyre_type)arg->type;
-    }
-    vyre_parser_at(p, item->begin, item->rest - 1);
-    item->fn = vyre_build_fn(p->builder, symbol_name(p, item->symbol), names, types,
-                             item->arg_count, (vyre_type)item->result);
+    vyre_parser_build_fn(p, item, symbol_name(p, item->symbol));
     if (item->opaque) {
         declare_effects(p, item);
     }
@@ -299,21 +323,27 @@ static void define_range(vyre_parser *p, const vyre_symbol *s) {
     }
 }
 
-static void define_memory(vyre_parser *p, const vyre_symbol *s) {
+/* [size] or [] or, for one element, nothing; false after a report. */
+static bool define_size(vyre_parser *p, const vyre_symbol *s) {
     uint32_t node;
-    if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_INDEX, "behind the type")) {
-        return;
+    if (s->single) {
+        vyre_build_decl_size(p->builder, s->handle, vyre_build_literal(p->builder, VYRE_I64, 1));
+        return true;
     }
-    if (p->tokens[p->at].kind != VYRE_TOKEN_CLOSE_INDEX) {
+    if (p->tokens[++p->at].kind != VYRE_TOKEN_CLOSE_INDEX) {
         p->exact = true;
         vyre_expr size = vyre_parser_value(p, VYRE_VOID, VYRE_REFUSE_CONSTANT, &node);
         p->exact = false;
         if (node == VYRE_NONE) {
-            return;
+            return false;
         }
         vyre_build_decl_size(p->builder, s->handle, size);
     }
-    if (!vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the size")) {
+    return vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the size");
+}
+
+static void define_memory(vyre_parser *p, const vyre_symbol *s) {
+    if (!define_size(p, s)) {
         return;
     }
     if (vyre_parser_is_text(p, p->at, "returns")) {
@@ -436,7 +466,9 @@ void vyre_parser_declarations(vyre_parser *p, uint32_t brace) {
             continue;
         }
         if (item->function) {
-            declare_fn(p, item);
+            if (!item->generic) {
+                declare_fn(p, item);
+            }
             continue;
         }
         const vyre_symbol s = p->symbols.data[item->symbol];

@@ -239,6 +239,7 @@ static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     case VYRE_NODE_CALL: return build_effect(p, at);
     case VYRE_NODE_BIND: return bind(p, kid_handle(p, n, 0));
     case VYRE_NODE_AGAIN: return p->nodes.data[n->ref].handle;
+    case VYRE_NODE_ZERO: return vyre_build_u32(b, 0);
     default:
         return vyre_build_op(b, (vyre_expr_op)n->op, kid_handle(p, n, 0), kid_handle(p, n, 1),
                              kid_handle(p, n, 2));

@@ -119,6 +119,11 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
     return p->nodes.count - 1;
 }
 
+uint32_t vyre_parser_zero(vyre_parser *p, uint32_t token) {
+    vyre_node shape = {.op = VYRE_NODE_ZERO, .type = VYRE_U32, .first = token, .last = token};
+    return vyre_parser_node(p, &shape, NULL, 0);
+}
+
 /* Makes the node from the operands above `base` and puts it in their place. */
 static bool reduce(vyre_parser *p, const vyre_node *shape, uint32_t base) {
     uint32_t count = p->operands.count - base;
@@ -212,17 +217,29 @@ static bool push_atomic(vyre_parser *p) {
     vyre_frame frame = {
         .op = VYRE_NODE_ATOMIC, .sub = t->sub, .axis = VYRE_SEQ_CST, .need = swaps ? 3 : 2};
     uint32_t name = p->at + 2;
+    uint32_t symbol = vyre_parser_symbol(p, name);
+    bool single = symbol != VYRE_NONE && p->symbols.data[symbol].single;
     if (t[1].kind == VYRE_TOKEN_OPEN_PAREN &&
-        (t[2].kind != VYRE_TOKEN_NAME || t[3].kind != VYRE_TOKEN_OPEN_INDEX)) {
+        (t[2].kind != VYRE_TOKEN_NAME || (t[3].kind != VYRE_TOKEN_OPEN_INDEX && !single))) {
         vyre_parser_error(p, "V214", name, name, "write it like atomic_add(b[i], 1)",
                           "the first argument of an atomic is an element of memory");
         return false;
     }
     if (t[1].kind == VYRE_TOKEN_OPEN_PAREN) {
         frame.ref = vyre_parser_memory(p, name, "V061", "atomic on an unknown buffer");
+        vyre_parser_check_write(p, frame.ref, name);
+        if (t[3].kind == VYRE_TOKEN_OPEN_INDEX &&
+            !vyre_parser_check_index(p, frame.ref, name, true)) {
+            return false;
+        }
     }
     if (!push_call(p, frame, 1)) {
         return false;
+    }
+    if (single) {
+        vyre_node zero = {.op = VYRE_NODE_ZERO, .type = VYRE_U32};
+        return push_leaf(p, zero, 1) &&
+               vyre_parser_expect(p, VYRE_TOKEN_COMMA, "behind the element of an atomic");
     }
     p->at += 2;
     return push_frame(p, (vyre_frame){.kind = FRAME_PLACE, .token = name});
@@ -275,12 +292,27 @@ static bool push_builtin(vyre_parser *p) {
     return false;
 }
 
+/* Memory of one element, read like a variable. */
+static bool push_single(vyre_parser *p, uint32_t symbol) {
+    uint32_t base = p->operands.count, name = p->at;
+    vyre_node load = {.op = VYRE_EXPR_LOAD,
+                      .type = (uint8_t)vyre_type_widened((vyre_type)p->symbols.data[symbol].type),
+                      .ref = symbol,
+                      .first = name,
+                      .last = name};
+    return push_leaf(p, (vyre_node){.op = VYRE_NODE_ZERO, .type = VYRE_U32}, 1) &&
+           reduce(p, &load, base);
+}
+
 /* A name that is not a call: a value, or an element of memory. */
 static bool push_name(vyre_parser *p) {
     vyre_node shape = {.op = VYRE_NODE_ERROR, .type = VYRE_UNKNOWN};
     if (p->tokens[p->at + 1].kind == VYRE_TOKEN_OPEN_INDEX) {
         uint32_t symbol = vyre_parser_memory(p, p->at, "V065", "load from an unknown buffer");
         vyre_frame frame = {.kind = FRAME_INDEX, .ref = symbol, .token = p->at};
+        if (!vyre_parser_check_index(p, symbol, p->at, true)) {
+            return false;
+        }
         p->at += 2;
         return push_frame(p, frame);
     }
@@ -290,6 +322,8 @@ static bool push_name(vyre_parser *p) {
         vyre_parser_unknown(p, "V066", p->at, VYRE_WANT_VALUE, "unknown variable");
     } else if (s->kind == VYRE_SYMBOL_FN) {
         vyre_parser_misused(p, "V218", p->at, "is a function, not a value", "call it");
+    } else if (s->kind == VYRE_SYMBOL_DECL && s->single) {
+        return push_single(p, symbol);
     } else if (s->kind == VYRE_SYMBOL_DECL && vyre_role_is_memory((vyre_role)s->sub)) {
         vyre_parser_misused(p, "V218", p->at, "is memory, not a value",
                             "read an element, such as b[i], or use len(b)");
@@ -313,6 +347,7 @@ static bool push_user_call(vyre_parser *p) {
         const vyre_item *item = &p->items.data[frame.ref];
         frame.op = VYRE_NODE_CALL;
         frame.need = item->broken ? VYRE_NONE : item->arg_count;
+        frame.first = item->generic ? vyre_parser_reserve_passed(p, frame.ref) : 0;
     }
     return push_call(p, frame, 1);
 }
@@ -357,12 +392,37 @@ static bool push_word(vyre_parser *p) {
     return false;
 }
 
+/* Whether the next argument of the call on top is memory; then it is read, or the call's error
+ * told. */
+static bool takes_memory(vyre_parser *p, bool *out_fine) {
+    vyre_frame *f = top_frame(p);
+    if (!f || f->kind != FRAME_ARGUMENTS || f->op != VYRE_NODE_CALL ||
+        !p->items.data[f->ref].generic) {
+        return false;
+    }
+    const vyre_item *item = &p->items.data[f->ref];
+    uint32_t index = p->operands.count - f->operands + f->passed;
+    if (item->broken || index >= item->arg_count || !p->args.data[item->first_arg + index].memory) {
+        return false;
+    }
+    vyre_decl decl = VYRE_NONE;
+    *out_fine = vyre_parser_pass(p, f->ref, index, &decl) && !p->out_of_memory;
+    if (*out_fine) {
+        p->passed.data[f->first + f->passed++] = decl;
+    }
+    return true;
+}
+
 /* Reads one operand or opens a construct. *out_complete: an operator comes next. */
 static bool operand(vyre_parser *p, bool *out_complete) {
     const vyre_token *t = &p->tokens[p->at];
     char room[64];
     uint32_t depth = p->frames.count;
     bool fine;
+    if (takes_memory(p, &fine)) {
+        *out_complete = true;
+        return fine;
+    }
     switch (t->kind) {
     case VYRE_TOKEN_INTEGER:
     case VYRE_TOKEN_FLOAT: fine = push_literal(p, false); break;
@@ -398,7 +458,7 @@ static bool operand(vyre_parser *p, bool *out_complete) {
 /* The construct on top is complete: its node takes the place of its operands. */
 static bool close_call(vyre_parser *p) {
     vyre_frame f = p->frames.data[--p->frames.count];
-    uint32_t count = p->operands.count - f.operands;
+    uint32_t count = p->operands.count - f.operands + f.passed;
     vyre_node shape = {
         .op = f.op, .sub = f.sub, .axis = f.axis, .ref = f.ref, .first = f.token, .last = p->at};
     p->at++;
@@ -419,7 +479,10 @@ static bool close_call(vyre_parser *p) {
     } else if (f.op == VYRE_NODE_CALL) {
         const vyre_item *item = &p->items.data[f.ref];
         shape.type = item->result;
-        if (item->broken) {
+        if (!item->broken && item->generic) {
+            shape.ref = vyre_parser_instance(p, f.ref, f.first);
+        }
+        if (p->items.data[f.ref].broken || shape.ref == VYRE_NONE) {
             shape.op = VYRE_NODE_ERROR;
         }
     }

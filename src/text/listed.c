@@ -75,7 +75,8 @@ static bool take_reduction(vyre_parser *p, uint8_t *out_op) {
     return false;
 }
 
-/* Reads by pattern: m memory, e expression, s string, o reduction; behind ? it may end. */
+/* Reads by pattern: m memory, w memory that is written, e expression, s string, o reduction; behind
+ * ? it may end. */
 static bool take_listed(vyre_parser *p, const char *pattern, listed *out) {
     if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "before the arguments")) {
         return false;
@@ -90,8 +91,11 @@ static bool take_listed(vyre_parser *p, const char *pattern, listed *out) {
         if (c != pattern && !vyre_parser_expect(p, VYRE_TOKEN_COMMA, "between the arguments")) {
             return false;
         }
-        if (*c == 'm') {
+        if (*c == 'm' || *c == 'w') {
             uint32_t symbol = vyre_parser_memory(p, p->at, "V238", "unknown buffer");
+            if (*c == 'w') {
+                vyre_parser_check_write(p, symbol, p->at);
+            }
             out->decl[out->decls++] = vyre_parser_decl(p, symbol);
             p->at += p->tokens[p->at].kind == VYRE_TOKEN_NAME;
         } else if ((*c == 'e' && !vyre_parser_part(p, VYRE_U32, &out->node[out->nodes++])) ||
@@ -132,13 +136,13 @@ static void build_listed(vyre_parser *p, vyre_stmt_op op, const listed *l) {
 void vyre_parser_listed(vyre_parser *p) {
     static const char *const patterns[VYRE_STMT_COUNT] = {
         [VYRE_STMT_TRAP] = "se",
-        [VYRE_STMT_ASYNC_LOAD] = "mmees",
-        [VYRE_STMT_ASYNC_STORE] = "mmees",
+        [VYRE_STMT_ASYNC_LOAD] = "mwees",
+        [VYRE_STMT_ASYNC_STORE] = "mwees",
         [VYRE_STMT_ASYNC_WAIT] = "s",
-        [VYRE_STMT_ALL_REDUCE] = "mo?e",
-        [VYRE_STMT_ALL_GATHER] = "mm?e",
-        [VYRE_STMT_REDUCE_SCATTER] = "mmo?e",
-        [VYRE_STMT_BROADCAST] = "me?e",
+        [VYRE_STMT_ALL_REDUCE] = "wo?e",
+        [VYRE_STMT_ALL_GATHER] = "mw?e",
+        [VYRE_STMT_REDUCE_SCATTER] = "mwo?e",
+        [VYRE_STMT_BROADCAST] = "we?e",
         [VYRE_STMT_INDIRECT_DISPATCH] = "me",
     };
     vyre_stmt_op op = (vyre_stmt_op)p->tokens[p->at].sub;

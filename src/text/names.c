@@ -25,8 +25,8 @@ uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token) {
     return t->kind == VYRE_TOKEN_NAME ? p->visible[t->value] : VYRE_NONE;
 }
 
-uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
-                             uint8_t type, uint32_t handle) {
+/* `hidden`: symbols below may be hidden. */
+static uint32_t declare(vyre_parser *p, uint32_t token, vyre_symbol symbol, uint32_t hidden) {
     char room[64];
     const vyre_token *t = &p->tokens[token];
     if (t->kind != VYRE_TOKEN_NAME) {
@@ -40,9 +40,9 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
         return VYRE_NONE;
     }
     uint32_t previous = p->visible[t->value];
-    if (previous != VYRE_NONE) {
+    if (previous != VYRE_NONE && previous >= hidden) {
         const vyre_symbol *old = &p->symbols.data[previous];
-        bool top = kind != VYRE_SYMBOL_VAR;
+        bool top = symbol.kind != VYRE_SYMBOL_VAR && !p->in_function;
         char where[32] = "by a library";
         if (old->token != VYRE_NONE) {
             (void)snprintf(where, sizeof where, "in line %u", p->tokens[old->token].line + 1);
@@ -51,19 +51,40 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
                           "`%s` is already declared %s%s", token_name(p, token), where,
                           top ? "" : " and visible here; names are not shadowed");
     }
-    vyre_symbol symbol = {.name = t->value,
-                          .kind = kind,
-                          .sub = sub,
-                          .type = type,
-                          .handle = handle,
-                          .token = token,
-                          .previous = previous};
+    symbol.name = t->value;
+    symbol.token = token;
+    symbol.previous = previous;
     if (!vyre_vec_push(&p->source.allocator, &p->symbols, symbol)) {
         p->out_of_memory = true;
         return VYRE_NONE;
     }
     p->visible[t->value] = p->symbols.count - 1;
     return p->symbols.count - 1;
+}
+
+uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
+                             uint8_t type, uint32_t handle) {
+    return declare(p, token,
+                   (vyre_symbol){.kind = kind, .sub = sub, .type = type, .handle = handle}, 0);
+}
+
+uint32_t vyre_parser_declare_argument(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
+                                      uint8_t type, uint32_t handle) {
+    return declare(p, token,
+                   (vyre_symbol){.kind = kind, .sub = sub, .type = type, .handle = handle},
+                   p->top_symbols);
+}
+
+const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token) {
+    char room[VYRE_LIMIT_NAME + 1];
+    for (uint32_t n = 2;; n++) {
+        int length = snprintf(room, sizeof room, "%.240s_%u", token_name(p, token), n);
+        if (vyre_intern_find(&p->source.names, room, (size_t)length) == VYRE_INTERN_NONE) {
+            uint32_t name = vyre_intern_add(&p->source.names, room, (size_t)length);
+            p->out_of_memory |= name == VYRE_INTERN_NONE;
+            return name == VYRE_INTERN_NONE ? NULL : vyre_source_name(&p->source, name);
+        }
+    }
 }
 
 bool vyre_parser_grow_names(vyre_parser *p) {
@@ -206,6 +227,22 @@ uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, co
         return VYRE_NONE;
     }
     return symbol;
+}
+
+bool vyre_parser_check_index(vyre_parser *p, uint32_t symbol, uint32_t token, bool indexed) {
+    if (symbol == VYRE_NONE || p->symbols.data[symbol].single != indexed) {
+        return true;
+    }
+    vyre_parser_misused(p, "V280", token, indexed ? "is one element" : "has elements",
+                        indexed ? "write it without an index" : "write an element, such as b[i]");
+    return false;
+}
+
+void vyre_parser_check_write(vyre_parser *p, uint32_t symbol, uint32_t token) {
+    if (symbol != VYRE_NONE && p->symbols.data[symbol].readonly) {
+        vyre_parser_misused(p, "V063", token, "is an argument `in`, which is only read",
+                            "declare the argument inout");
+    }
 }
 
 void vyre_parser_skip(vyre_parser *p) {

@@ -151,23 +151,6 @@ static void parse_clause(vyre_parser *p, const header *h) {
     }
 }
 
-static void parse_function(vyre_parser *p, const vyre_item *item) {
-    uint32_t symbols = p->symbols.count;
-    p->in_function = true;
-    p->result = item->result;
-    vyre_build_fn_begin(p->builder, item->fn);
-    for (uint32_t i = 0; i < item->arg_count; i++) {
-        const vyre_argument *arg = &p->args.data[item->first_arg + i];
-        vyre_parser_declare(p, arg->token, VYRE_SYMBOL_VAR, VYRE_VAR_ARGUMENT, arg->type,
-                            vyre_build_fn_argument(p->builder, item->fn, i));
-    }
-    vyre_parser_body(p, item->body, false);
-    vyre_build_fn_end(p->builder);
-    vyre_parser_leave(p, symbols);
-    p->in_function = false;
-    p->result = VYRE_VOID;
-}
-
 static void parse_program(vyre_parser *p, const header *h, const vyre_parse_options *options) {
     vyre_parser_declarations(p, h->brace);
     if (options && !p->out_of_memory) {
@@ -176,17 +159,16 @@ static void parse_program(vyre_parser *p, const header *h, const vyre_parse_opti
     if (p->out_of_memory) {
         return; /* the items are not complete */
     }
+    p->top_symbols = p->symbols.count;
     parse_workgroup(p, h);
     if (h->clause != VYRE_NONE) {
         parse_clause(p, h);
     }
-    for (uint32_t i = 0; i < p->items.count && !p->out_of_memory; i++) {
-        const vyre_item *item = &p->items.data[i];
-        if (item->function && !item->broken && !item->imported) {
-            parse_function(p, item);
-        }
-    }
+    uint32_t next = vyre_parser_functions(p, 0); /* and what they call */
     vyre_parser_body(p, h->brace, true);
+    vyre_parser_leave(p, p->top_symbols);
+    vyre_parser_functions(p, next);
+    vyre_parser_uncalled(p);
 }
 
 static bool prepare(vyre_parser *p, const header *h) {
@@ -203,6 +185,7 @@ static void finish(vyre_parser *p) {
     vyre_vec_free(a, &p->symbols);
     vyre_vec_free(a, &p->items);
     vyre_vec_free(a, &p->args);
+    vyre_vec_free(a, &p->passed);
     vyre_vec_free(a, &p->nodes);
     vyre_vec_free(a, &p->kids);
     vyre_vec_free(a, &p->operands);
@@ -227,7 +210,7 @@ static vyre_status conclude(vyre_parser *p, vyre_program **out_program) {
 vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options *options,
                        const vyre_allocator *allocator, vyre_program **out_program,
                        vyre_diag_list *diags) {
-    vyre_parser p = {.direct = VYRE_NONE};
+    vyre_parser p = {.direct = VYRE_NONE, .top_symbols = VYRE_NONE};
     header h;
     const char *file = options ? options->file : NULL;
     vyre_status status = vyre_source_scan(&p.source, text, length, file, allocator, diags);

@@ -25,6 +25,7 @@ enum {
     VYRE_NODE_CALL,     /* kids: the arguments */
     VYRE_NODE_BIND,     /* its kid is bound to a temporary, so that it is evaluated once */
     VYRE_NODE_AGAIN,    /* the value of node `ref` once more */
+    VYRE_NODE_ZERO,     /* the index of memory that is one element */
     VYRE_NODE_COUNT
 };
 
@@ -57,7 +58,9 @@ typedef struct vyre_symbol {
     uint32_t handle; /* DECL: vyre_decl; VAR: vyre_var; FN: item */
     uint32_t token;
     uint32_t item;     /* DECL, FN */
-    uint32_t previous; /* what the name meant before: not NONE only after an error */
+    uint32_t previous; /* what the name meant before: for arguments, and after an error */
+    bool single;       /* DECL: memory that is one element, used without an index */
+    bool readonly;     /* DECL: an argument `in`, whatever memory was passed */
 } vyre_symbol;
 
 enum { VYRE_SYMBOL_DECL, VYRE_SYMBOL_VAR, VYRE_SYMBOL_FN };
@@ -72,16 +75,21 @@ typedef struct vyre_item {
     bool function;
     bool opaque;
     bool imported;  /* function of a library: no tokens, built already */
+    bool generic;   /* function that takes memory: only its instances are built */
     uint8_t state;  /* const: 0 waiting, 1 being resolved, 2 done */
     uint8_t result; /* function: type of its value, VYRE_VOID for none */
     vyre_fn fn;
     uint32_t first_arg, arg_count; /* function: in vyre_parser.args */
     uint32_t body;                 /* function: its brace */
+    /* Function that takes memory: its last instance, or NONE. Instance: which function, the
+     * instance before it, and the declarations passed, in vyre_parser.passed. */
+    uint32_t instance, generic_item, previous, first_passed;
 } vyre_item;
 
 typedef struct vyre_argument {
     uint32_t name, token;
     uint8_t type;
+    bool memory, writes, single;
 } vyre_argument;
 
 /* A statement list that is open. */
@@ -100,6 +108,8 @@ typedef struct vyre_frame {
     uint32_t token;
     uint32_t operands; /* height of the operand stack below it */
     uint32_t need;     /* arguments */
+    uint32_t passed;   /* call: how many of them are memory so far, */
+    uint32_t first;    /* and where they begin in vyre_parser.passed */
 } vyre_frame;
 
 typedef struct vyre_parser {
@@ -115,6 +125,7 @@ typedef struct vyre_parser {
     uint32_t name_count;           /* room in both */
     VYRE_VEC(vyre_item) items;
     VYRE_VEC(vyre_argument) args;
+    VYRE_VEC(vyre_decl) passed; /* memory in calls of functions that take it */
     uint32_t decl_count, fn_count;
 
     VYRE_VEC(vyre_node) nodes; /* of the statement at hand */
@@ -125,6 +136,7 @@ typedef struct vyre_parser {
 
     bool exact; /* sizes and clauses: literals are exact integers */
     bool in_function;
+    uint32_t top_symbols;    /* those below are of the top level: arguments may hide them */
     uint8_t result;          /* type of the function at hand */
     uint32_t direct;         /* this effect node binds direct_name itself; NONE: none does */
     const char *direct_name; /* NULL: its value is not used */
@@ -137,6 +149,11 @@ uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token);
  * is no name at the token or no memory. */
 uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
                              uint8_t type, uint32_t handle);
+/* An argument of a function: it may hide a name of the top level. */
+uint32_t vyre_parser_declare_argument(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
+                                      uint8_t type, uint32_t handle);
+/* A name that occurs nowhere in the text, after that of the token; NULL when out of memory. */
+const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token);
 void vyre_parser_leave(vyre_parser *p, uint32_t symbols);
 /* Room for all names interned so far. */
 bool vyre_parser_grow_names(vyre_parser *p);
@@ -160,6 +177,10 @@ bool vyre_parser_is_text(const vyre_parser *p, uint32_t token, const char *text)
 vyre_type vyre_parser_type(vyre_parser *p, const char *where);
 /* The memory named by the token: its symbol, or NONE after a report with the code. */
 uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, const char *what);
+/* Whether the memory is used as it was declared, with an index or as one element; else a report. */
+bool vyre_parser_check_index(vyre_parser *p, uint32_t symbol, uint32_t token, bool indexed);
+/* Reports a write through an argument that is `in`. */
+void vyre_parser_check_write(vyre_parser *p, uint32_t symbol, uint32_t token);
 /* To behind the next `;` or `{...}` of this level, or before the `}` that ends it. */
 void vyre_parser_skip(vyre_parser *p);
 
@@ -168,6 +189,8 @@ uint32_t vyre_parser_expression(vyre_parser *p);
 void vyre_parser_clear(vyre_parser *p); /* forgets the nodes: a new statement begins */
 uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t *kids,
                           uint32_t kid_count);
+/* The index of the memory at the token, which is one element. */
+uint32_t vyre_parser_zero(vyre_parser *p, uint32_t token);
 static inline bool vyre_node_is_effect(uint8_t op) {
     return op == VYRE_NODE_ATOMIC || op == VYRE_NODE_SUBGROUP || op == VYRE_NODE_CALL;
 }
@@ -203,6 +226,21 @@ void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);
 
 /* declare.c: everything at the top level of the braces but statements. */
 void vyre_parser_declarations(vyre_parser *p, uint32_t brace);
+
+/* instance.c: functions that take memory. */
+/* Room in `passed` for a call of the item. */
+uint32_t vyre_parser_reserve_passed(vyre_parser *p, uint32_t item);
+/* Argument `index` of the item is the memory named at the cursor. False after a report. */
+bool vyre_parser_pass(vyre_parser *p, uint32_t item, uint32_t index, vyre_decl *out);
+/* The instance of the item for the memory passed, an item too; NONE after an error. */
+uint32_t vyre_parser_instance(vyre_parser *p, uint32_t item, uint32_t first_passed);
+/* Declares the function, or instance, under the name; its arguments that are values. */
+void vyre_parser_build_fn(vyre_parser *p, vyre_item *item, const char *name);
+/* Parses the bodies of functions and instances from item `at` on, those too that come meanwhile;
+ * gives the number of items. */
+uint32_t vyre_parser_functions(vyre_parser *p, uint32_t at);
+/* Parses functions that take memory and that nothing calls, to find what is wrong in them. */
+void vyre_parser_uncalled(vyre_parser *p);
 
 /* import.c: functions of libraries that the text calls. */
 void vyre_parser_import(vyre_parser *p, const vyre_program *const *libraries, uint32_t count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "random/random_program.h"
+#include "random/sugar.h"
 #include "vyre/check.h"
 
 void roundtrip_init(roundtrip *r) {
@@ -12,6 +13,7 @@ void roundtrip_init(roundtrip *r) {
     vyre_text_init(&r->again, NULL);
     vyre_text_init(&r->formatted, NULL);
     r->why[0] = '\0';
+    r->sugared = 0;
 }
 
 void roundtrip_finish(roundtrip *r) {
@@ -93,6 +95,27 @@ bool roundtrip_check(roundtrip *r, const vyre_program *program) {
     return check_parsed(r, program) && check_formatted(r, program);
 }
 
+bool roundtrip_sugar(roundtrip *r, const vyre_program *program, uint64_t seed) {
+    vyre_diag diag = {0};
+    if (!sugar_memory_argument(program, vyre_text_string(&r->printed), seed, &r->again)) {
+        return true;
+    }
+    r->sugared++;
+    if (!format(&r->again, &r->formatted, &diag)) {
+        return fail(r, "memory as an argument can't be formatted", &diag);
+    }
+    vyre_program *parsed = parse(&r->formatted, &diag);
+    if (!parsed) {
+        return fail(r, "memory as an argument is refused", &diag);
+    }
+    vyre_text_reset(&r->again);
+    (void)vyre_program_print(parsed, append, &r->again);
+    vyre_program_release(parsed);
+    sugar_sorted(vyre_text_string(&r->again), &r->formatted);
+    sugar_sorted(vyre_text_string(&r->printed), &r->again);
+    return same(&r->formatted, &r->again) || fail(r, "memory as an argument changes it", NULL);
+}
+
 bool roundtrip_seed(roundtrip *r, uint64_t seed, vyre_program **out_program) {
     vyre_diag items[32] = {0};
     vyre_diag_list diags = {.items = items, .capacity = sizeof items / sizeof *items};
@@ -100,7 +123,7 @@ bool roundtrip_seed(roundtrip *r, uint64_t seed, vyre_program **out_program) {
     if (random_syntax(seed, out_program, items) != VYRE_OK) {
         return fail(r, "the program can't be built", items);
     }
-    if (!roundtrip_check(r, *out_program)) {
+    if (!roundtrip_check(r, *out_program) || !roundtrip_sugar(r, *out_program, seed)) {
         return false;
     }
     if (vyre_check(*out_program, NULL, &diags) == VYRE_OK) {

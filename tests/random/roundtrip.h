@@ -8,6 +8,7 @@
 /* Room that is reused from one program to the next. */
 typedef struct roundtrip {
     vyre_text printed, again, formatted;
+    uint64_t sugared;              /* programs that were also written another way */
     char why[VYRE_DIAG_TEXT + 64]; /* what went wrong */
 } roundtrip;
 
@@ -18,7 +19,10 @@ void roundtrip_finish(roundtrip *r);
  * leaves its own output alone, and what it makes of the text parses to p as well. The text stays
  * in r->printed. */
 bool roundtrip_check(roundtrip *r, const vyre_program *program);
-/* A valid random program goes through it. */
+/* The same of the program with memory as an argument of a function: formatted and parsed it prints
+ * the same functions. True also if it has nothing to rewrite; r->sugared counts the others. */
+bool roundtrip_sugar(roundtrip *r, const vyre_program *program, uint64_t seed);
+/* A valid random program goes through both. */
 bool roundtrip_seed(roundtrip *r, uint64_t seed, vyre_program **out_program);
 
 #endif

@@ -159,7 +159,7 @@ TEST(wrong_top_levels) {
     WRONG_TEXT("program p workgroup(1) { in a u32[]; }", "V210@1:31");
     WRONG_TEXT("program p workgroup(1) { in a : vec4[]; b[0] = a[0]; out b : u32[1]; }",
                "V213@1:33");
-    WRONG_TEXT("program p workgroup(1) { in a : u32; }", "V210@1:36");
+    WRONG_TEXT("program p workgroup(1) { in a : u32 3; }", "V210@1:33");
     WRONG_TEXT("program p workgroup(1) { in a : u32[1 +]; }", "V219@1:40");
     WRONG_TEXT("program p workgroup(1) { in a : u32[x]; }", "V066@1:37");
     WRONG_TEXT("program p workgroup(1) { out a : u32[4] returns(1 .. x); }", "V233@1:54");
