@@ -14,6 +14,15 @@ extern "C" {
 VYRE_API vyre_status vyre_check(const vyre_program *program, const vyre_allocator *allocator,
                                 vyre_diag_list *diags);
 
+/* Warnings about a program that passed vyre_check: what is legal and probably not meant. */
+typedef struct vyre_lint_options {
+    bool speed; /* also what would be faster in other words (W1xx) */
+} vyre_lint_options;
+
+/* options may be NULL. Reports in order of place. */
+VYRE_API vyre_status vyre_lint(const vyre_program *program, const vyre_lint_options *options,
+                               const vyre_allocator *allocator, vyre_diag_list *diags);
+
 /* An entry of the catalogue. */
 typedef struct vyre_diagnostic {
     const char *code; /* "V010" */

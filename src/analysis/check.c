@@ -76,8 +76,7 @@ static bool before(const vyre_diag *a, const vyre_diag *b) {
     return a->line != b->line ? a->line < b->line : a->col < b->col;
 }
 
-/* Hands the reports over in order of place, notes behind their parents. */
-static void hand_over(vyre_checker *c, vyre_diag_list *to) {
+void vyre_checker_hand_over(vyre_checker *c, vyre_diag_list *to) {
     uint32_t order[REPORTS + 1], heads = 0;
     for (uint32_t i = 0; i < c->reports.count; i++) {
         if (c->reports.data[i].severity == VYRE_NOTE) {
@@ -155,7 +154,7 @@ vyre_status vyre_check(const vyre_program *program, const vyre_allocator *alloca
                                : c.errors > 0 ? VYRE_INVALID_PROGRAM
                                               : VYRE_OK;
     if (diags && !c.failed) {
-        hand_over(&c, diags);
+        vyre_checker_hand_over(&c, diags);
     }
     finish(&c);
     return status;

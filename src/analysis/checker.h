@@ -41,6 +41,9 @@ void vyre_checker_warn(vyre_checker *c, const char *code, vyre_place place, cons
 void vyre_checker_note(vyre_checker *c, vyre_place place, const char *format, ...)
     VYRE_PRINTF(3, 4);
 
+/* Hands the reports over in order of place, notes behind their parents. */
+void vyre_checker_hand_over(vyre_checker *c, vyre_diag_list *to);
+
 /* Number of the name; grows `visible`. VYRE_NONE when out of memory. */
 uint32_t vyre_checker_name(vyre_checker *c, const char *name);
 

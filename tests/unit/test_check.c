@@ -46,11 +46,15 @@ static size_t read_golden(const char *name, char *text, size_t size) {
     return read_file(path, text, size);
 }
 
-static vyre_status parse_and_check(const char *text, size_t length, vyre_diag_list *diags) {
+static vyre_status parse_and_check(const char *text, size_t length, bool lint,
+                                   vyre_diag_list *diags) {
     vyre_program *program = NULL;
     vyre_status status = vyre_parse(text, length, NULL, NULL, &program, diags);
     if (status == VYRE_OK) {
         status = vyre_check(program, NULL, diags);
+        if (status == VYRE_OK && lint) {
+            status = vyre_lint(program, &(vyre_lint_options){.speed = true}, NULL, diags);
+        }
         vyre_program_release(program);
     }
     return status;
@@ -67,7 +71,7 @@ static void run_golden(const char *name) {
     static vyre_diag items[64];
     vyre_diag_list diags = {.items = items, .capacity = 64};
     const size_t length = read_golden(name, text, sizeof text);
-    const vyre_status status = parse_and_check(text, length, &diags);
+    const vyre_status status = parse_and_check(text, length, name[0] == 'W', &diags);
     uint32_t at = 0;
     for (const char *line = text; (line = strstr(line, "// expect: ")); at++) {
         char want[VYRE_DIAG_TEXT + 64], got[VYRE_DIAG_TEXT + 64] = "nothing";
@@ -212,13 +216,13 @@ TEST(messages_are_counted_and_ordered_when_there_is_little_room) {
     vyre_diag items[2];
     vyre_diag_list diags = {.items = items, .capacity = 2};
     const size_t length = read_golden("several.vy", text, sizeof text);
-    CHECK_STATUS(parse_and_check(text, length, &diags), VYRE_INVALID_PROGRAM, NULL);
+    CHECK_STATUS(parse_and_check(text, length, false, &diags), VYRE_INVALID_PROGRAM, NULL);
     CHECK_EQ(diags.count, 2);
     CHECK_EQ(diags.errors, 4);
     CHECK_EQ(diags.warnings, 1);
     CHECK_STR(items[0].code, "V088");
     CHECK_STR(items[1].code, "V122");
-    CHECK_STATUS(parse_and_check(text, length, NULL), VYRE_INVALID_PROGRAM, NULL);
+    CHECK_STATUS(parse_and_check(text, length, false, NULL), VYRE_INVALID_PROGRAM, NULL);
 }
 
 TEST(text_beyond_the_limit) {
@@ -227,7 +231,7 @@ TEST(text_beyond_the_limit) {
     vyre_diag_list diags = {.items = items, .capacity = 1};
     char *text = calloc(1, length);
     REQUIRE(text != NULL);
-    CHECK_STATUS(parse_and_check(text, length, &diags), VYRE_INVALID_PROGRAM, NULL);
+    CHECK_STATUS(parse_and_check(text, length, false, &diags), VYRE_INVALID_PROGRAM, NULL);
     CHECK_STR(items[0].code, "V208");
     free(text);
 }

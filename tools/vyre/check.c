@@ -3,10 +3,15 @@
 #include "cli.h"
 
 typedef struct check_options {
-    bool json;
+    cli_number warn;
+    bool no_warn, json;
 } check_options;
 
 static const cli_option options[] = {
+    {"warn", CLI_CHOICE, 0, false, offsetof(check_options, warn), "speed",
+     "also warn of what would be faster in other words"},
+    {"no-warn", CLI_FLAG, 0, false, offsetof(check_options, no_warn), NULL,
+     "report errors only; // vyre: allow CODE above or behind a line allows one"},
     {"json", CLI_FLAG, 0, false, offsetof(check_options, json), NULL,
      "print the diagnostics as one JSON object"},
 };
@@ -19,6 +24,9 @@ static cli_exit worse(cli_exit a, cli_exit b) {
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const check_options *o = given;
     cli_exit exit = CLI_OK;
+    cli->lint = true;
+    cli->no_warn = o->no_warn;
+    cli->warn_speed = o->warn.given;
     for (uint32_t i = 0; i < arguments->count; i++) {
         vyre_program *program = NULL;
         cli_exit file = cli_source_program(cli, arguments->items[i], &program);
@@ -52,7 +60,8 @@ const cli_command cli_check_command = {
     .summary = "check programs without running them",
     .details =
         "Parses each program and checks types, scopes, access, limits and that every barrier "
-        "stands in uniform control flow. Silent when all is well.",
+        "stands in uniform control flow; warns of what is legal and probably not meant (vyre "
+        "explain W001 and so on). Silent when all is well.",
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(check_options),

@@ -77,7 +77,10 @@ typedef struct cli_context {
     vyre_diag_list diags; /* everything reported so far */
     cli_source *sources;  /* texts that diagnostics may quote */
     uint32_t source_count;
-    bool colour; /* standard error is a terminal that shows colours */
+    bool colour;     /* standard error is a terminal that shows colours */
+    bool lint;       /* programs that are read are looked at for what is probably not meant, */
+    bool warn_speed; /* and for what would be faster in other words */
+    bool no_warn;
 } cli_context;
 
 typedef struct cli_command {

@@ -32,6 +32,7 @@ static const cli_option options[] = {
      "allow a device to leave out bounds checks: an access beyond the end does whatever it does"},
     {"no-cache", CLI_FLAG, 0, false, AT(no_cache), NULL,
      "neither use compiled programs of earlier runs nor keep this one; see vyre cache"},
+    {"no-warn", CLI_FLAG, 0, false, AT(no_warn), NULL, "report errors of the program only"},
     {"threads", CLI_NUMBER, 0, false, AT(threads), "N",
      "threads of the device; as many as there are cores to use"},
     {"timeout", CLI_SECONDS, 0, false, AT(timeout), "SECONDS", "stop after this time"},
@@ -248,6 +249,8 @@ static void tell_geometry(const run *r) {
 static cli_exit execute(run *r, const char *path) {
     cli_exit exit = read_options(r);
     if (exit == CLI_PENDING) {
+        r->cli->lint = true;
+        r->cli->no_warn = r->o->no_warn;
         exit = cli_source_program(r->cli, path, &r->program);
     }
     if (exit != CLI_PENDING) {

@@ -13,7 +13,7 @@ typedef struct run_options {
     cli_triple grid;
     cli_number elements, iterations, split, path, ahead, threads, timeout, steps, repeat, races;
     const char *order, *trace;
-    bool no_opt, no_cache, unchecked, stats, time, json;
+    bool no_opt, no_cache, no_warn, unchecked, stats, time, json;
 } run_options;
 
 enum { RUN_RACES = 32 }; /* told one by one; the rest is counted */

@@ -1,5 +1,6 @@
 /* Reading programs and other texts, and writing results to standard output. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,39 @@ const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *
     return source;
 }
 
+/* Whether the line of the text, or the one before it, says `vyre: allow CODE`. */
+static bool is_allowed(const cli_source *source, const vyre_diag *diag) {
+    char wanted[32];
+    const char *text = vyre_text_string(&source->text);
+    (void)snprintf(wanted, sizeof wanted, "vyre: allow %s", diag->code);
+    uint32_t line = 1;
+    for (const char *at = text; at && line <= diag->line; line++) {
+        const char *end = strchr(at, '\n'), *found = strstr(at, wanted);
+        if (line + 1 >= diag->line && found && (!end || found < end)) {
+            return true;
+        }
+        at = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Takes out warnings that nobody wants to see, with their notes. */
+static void drop_warnings(cli_context *cli, const cli_source *source, uint32_t first) {
+    uint32_t kept = first;
+    bool dropped = false;
+    for (uint32_t i = first; i < cli->diags.count; i++) {
+        const vyre_diag *d = &cli->diags.items[i];
+        if (d->severity != VYRE_NOTE) {
+            dropped = d->severity == VYRE_WARNING && (cli->no_warn || is_allowed(source, d));
+            cli->diags.warnings -= dropped;
+        }
+        if (!dropped) {
+            cli->diags.items[kept++] = *d;
+        }
+    }
+    cli->diags.count = kept;
+}
+
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program) {
     cli_exit exit = CLI_PENDING;
     const cli_source *source = cli_source_read(cli, path, &exit);
@@ -67,6 +101,11 @@ cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **o
     if (status == VYRE_OK) {
         status = vyre_check(program, NULL, &cli->diags);
     }
+    if (status == VYRE_OK && cli->lint) {
+        const vyre_lint_options lint = {.speed = cli->warn_speed};
+        status = vyre_lint(program, &lint, NULL, &cli->diags);
+    }
+    drop_warnings(cli, source, first);
     cli_report_from(cli, first);
     if (status == VYRE_OK) {
         *out_program = program;
