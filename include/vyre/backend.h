@@ -54,6 +54,7 @@ typedef struct vyre_launch {
     bool find_races;
     vyre_race *races;
     uint32_t race_capacity;
+    vyre_outside_list *outside; /* NULL: nobody wants to know */
     vyre_trace *trace; /* NULL: none. The runtime adds the launch itself; a device that runs much in
                           one may tell what its workers did */
     /* For the results of launches that are queued. */

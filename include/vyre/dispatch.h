@@ -91,6 +91,7 @@ typedef struct vyre_dispatch_options {
     bool find_races;
     vyre_race *races; /* room for what is found */
     uint32_t race_capacity;
+    vyre_outside_list *outside; /* collects accesses outside of their memory; NULL: none */
 } vyre_dispatch_options;
 
 typedef struct vyre_dispatch_stats {

@@ -1,4 +1,4 @@
-/* What the race detector of the reference backend reports. */
+/* What the reference backend reports on request: races, and accesses outside of their memory. */
 #ifndef VYRE_RACE_H
 #define VYRE_RACE_H
 
@@ -25,6 +25,26 @@ typedef struct vyre_race {
     uint64_t count; /* elements, each counted once between two grid barriers, in workgroup memory
                        once between two barriers of any kind */
 } vyre_race;
+
+/* Accesses of one statement to elements that a declaration does not have: how many, and the first
+ * of them. */
+typedef struct vyre_outside {
+    vyre_stmt stmt;
+    vyre_decl decl;
+    bool writes; /* or is an atomic */
+    uint32_t index, length;
+    uint64_t lane; /* global linear number */
+    uint64_t count;
+} vyre_outside;
+
+/* Caller-owned room for them. Set items and capacity; `count` is how many were stored, `total` all
+ * accesses outside, stored or not. Dispatches add to it. */
+typedef struct vyre_outside_list {
+    vyre_outside *items;
+    uint32_t capacity;
+    uint32_t count;
+    uint64_t total;
+} vyre_outside_list;
 
 #ifdef __cplusplus
 }

@@ -105,6 +105,7 @@ static vyre_status run_pass(vyre_run *run) {
         .races =
             o->races ? o->races + VYRE_MUTANT(races_overwritten, report->races_stored, 0) : NULL,
         .race_capacity = o->races ? o->race_capacity - report->races_stored : 0,
+        .outside = o->outside,
         .trace = o->trace,
         .pass = atomic_fetch_add(&run->device->passes, 1) + 1,
     };

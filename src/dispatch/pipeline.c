@@ -33,9 +33,10 @@ static vyre_status may_split(const vyre_device *device, const vyre_program *prog
                             "is switched off",
                             name, device->info.backend);
     }
-    if (options->find_races) {
-        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place, "look for races on \"ref\"",
-                            "races are found in whole programs, and program %s is split", name);
+    if (options->find_races || options->outside) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", place, "look for them on \"ref\"",
+                            "%s are found in whole programs, and program %s is split",
+                            options->find_races ? "races" : "accesses outside", name);
     }
     return VYRE_OK;
 }
@@ -89,9 +90,10 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     p->no_optimize = options->no_optimize;
     vyre_status status = take_program(p, program, options, diag);
     p->waits = vyre_contains_grid_sync(program);
-    p->is_split = device->info.level == VYRE_LEVEL_PROGRAM
-                      ? p->waits && options->split == VYRE_SPLIT_ALWAYS
-                      : p->waits || (device->info.turns_loops && !options->find_races);
+    p->is_split =
+        device->info.level == VYRE_LEVEL_PROGRAM
+            ? p->waits && options->split == VYRE_SPLIT_ALWAYS
+            : p->waits || (device->info.turns_loops && !options->find_races && !options->outside);
     p->takes_module = p->is_split && vyre_device_takes_modules(device) &&
                       VYRE_MUTANT(pipeline_always_whole, options->split != VYRE_SPLIT_ALWAYS, true);
     if (status == VYRE_OK && p->is_split && p->waits) {
@@ -295,8 +297,9 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
                          "asked for",
                          view->name, what);
     }
-    return p->is_split && options->find_races ? may_split(p->device, p->program, options, diag)
-                                              : VYRE_OK;
+    return p->is_split && (options->find_races || options->outside)
+               ? may_split(p->device, p->program, options, diag)
+               : VYRE_OK;
 }
 
 static vyre_status need_variant(vyre_pipeline *p, uint32_t which, vyre_trace *trace,

@@ -35,6 +35,7 @@ vyre_status vyre_options_check(const vyre_device *device, const vyre_dispatch_op
     }
     const char *only_ref = o->order != VYRE_ORDER_FORWARD ? "an order of lanes"
                            : o->find_races                ? "race detection"
+                           : o->outside                   ? "a list of accesses outside"
                            : o->max_steps                 ? "a limit of steps"
                                                           : NULL;
     if (only_ref && !info->is_oracle) {

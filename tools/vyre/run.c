@@ -41,6 +41,8 @@ static const cli_option options[] = {
      "the order of lanes that are free to run in any order (ref)"},
     {"races", CLI_CHOICE, 0, true, AT(races), "report|error",
      "find races (ref); error: exit with 7 if one matters"},
+    {"bounds", CLI_CHOICE, 0, true, AT(bounds), "report|error",
+     "list accesses outside of their memory (ref); error: exit with 7 if there are any"},
     {"repeat", CLI_NUMBER, 0, false, AT(repeat), "N",
      "after a warm-up run N times from the same inputs; times are medians"},
     {"stats", CLI_FLAG, 0, false, AT(stats), NULL, "print launches, waits and bytes"},
@@ -113,15 +115,16 @@ static cli_exit read_options(run *r) {
     to->find_races = o->races.given;
     to->races = r->races;
     to->race_capacity = o->races.given ? RUN_RACES : 0;
+    r->bounds = (vyre_outside_list){.items = r->outside, .capacity = RUN_RACES};
+    to->outside = o->bounds.given ? &r->bounds : NULL;
     return read_order(r);
 }
 
-/* Orders, races and step counts exist on ref only, so they choose it. */
+/* Orders, races, bounds and step counts exist on ref only, so they choose it. */
 static cli_exit open_device(run *r) {
     const run_options *o = r->o;
-    const char *name = o->backend && o->backend[0]                    ? o->backend
-                       : o->order || o->races.given || o->steps.given ? "ref"
-                                                                      : "auto";
+    const bool needs_ref = o->order || o->races.given || o->bounds.given || o->steps.given;
+    const char *name = o->backend && o->backend[0] ? o->backend : needs_ref ? "ref" : "auto";
     vyre_diag diag = {0};
     cli_device how = {.options = {0}};
     if (!o->no_cache) {
@@ -268,6 +271,7 @@ static cli_exit execute(run *r, const char *path) {
     r->done = true;
     tell_geometry(r);
     exit = run_tell_races(r);
+    exit = exit == CLI_PENDING ? run_tell_outside(r) : exit;
     return exit == CLI_PENDING ? run_write_outputs(r) : exit;
 }
 

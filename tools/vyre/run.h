@@ -11,7 +11,8 @@ typedef struct run_options {
     const char *backend;
     cli_list in, out, set;
     cli_triple grid;
-    cli_number elements, iterations, split, path, ahead, threads, timeout, steps, repeat, races;
+    cli_number elements, iterations, split, path, ahead, threads, timeout, steps, repeat, races,
+        bounds;
     const char *order, *trace;
     bool no_opt, no_cache, no_warn, unchecked, stats, time, json;
 } run_options;
@@ -39,6 +40,8 @@ typedef struct run {
 
     vyre_setting *settings;
     vyre_race races[RUN_RACES];
+    vyre_outside outside[RUN_RACES];
+    vyre_outside_list bounds;
     vyre_dispatch_options options;
     vyre_dispatch_report report;
     bool done; /* the report and the outputs are there */
@@ -61,8 +64,9 @@ void run_summarise(const run *r, vyre_text *text);
 uint64_t run_output_count(const run *r, uint32_t slot);
 uint64_t run_output_digest(const run *r, uint32_t slot);
 
-/* Tells the races; CLI_CHECK when they count as a failure. */
+/* Tells the races, and accesses outside of their memory; CLI_CHECK when they count as a failure. */
 cli_exit run_tell_races(run *r);
+cli_exit run_tell_outside(run *r);
 /* --stats and --time, on standard error. */
 void run_tell_numbers(const run *r);
 void run_write_json(const run *r, vyre_text *text);

@@ -156,6 +156,41 @@ cli_exit run_tell_races(run *r) {
                     "the result may depend on the order of the lanes");
 }
 
+/* Accesses outside */
+
+static int by_place(const void *left, const void *right) {
+    const vyre_outside *a = left, *b = right;
+    return a->stmt != b->stmt ? (a->stmt > b->stmt) - (a->stmt < b->stmt)
+                              : (a->decl > b->decl) - (a->decl < b->decl);
+}
+
+cli_exit run_tell_outside(run *r) {
+    enum { REPORT, FAIL };
+    const vyre_outside_list *list = &r->bounds;
+    if (!r->o->bounds.given) {
+        return CLI_PENDING;
+    }
+    qsort(list->items, list->count, sizeof *list->items, by_place);
+    const bool strict = r->o->bounds.value == FAIL;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const vyre_outside *o = &list->items[i];
+        const char *name = r->view->decls[o->decl].name;
+        vyre_diag diag = {0};
+        vyre_fail_at(
+            &diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, o->stmt),
+            o->writes ? "nothing is stored there: a guard says that this is meant"
+                      : "0 is read there: a guard says that this is meant",
+            "%" PRIu64 " accesses outside of %s, which has %u elements: lane %" PRIu64 " %s %s[%u]",
+            o->count, name, o->length, o->lane, o->writes ? "writes" : "reads", name, o->index);
+        diag.severity = strict ? VYRE_ERROR : VYRE_WARNING;
+        cli_report(r->cli, &diag);
+    }
+    cli_say(r->cli, "%" PRIu64 " accesses outside of their memory", list->total);
+    return strict && list->total != 0
+               ? cli_fail(r->cli, VYRE_CHECK_FAILED, NULL, "there are accesses outside")
+               : CLI_PENDING;
+}
+
 /* JSON */
 
 static vyre_status last_error(const cli_context *cli) {
@@ -257,6 +292,26 @@ static void put_races(vyre_json_writer *json, const run *r) {
     vyre_json_end_array(json);
 }
 
+static void put_outside(vyre_json_writer *json, const run *r) {
+    vyre_json_key(json, "outside");
+    vyre_json_begin_array(json);
+    for (uint32_t i = 0; r->done && i < r->bounds.count; i++) {
+        const vyre_outside *o = &r->bounds.items[i];
+        vyre_json_begin_object(json);
+        vyre_json_key(json, "buffer");
+        vyre_json_put_string(json, r->view->decls[o->decl].name);
+        vyre_json_key(json, "count");
+        vyre_json_put_u64(json, o->count);
+        vyre_json_key(json, "index");
+        vyre_json_put_u64(json, o->index);
+        vyre_json_key(json, "length");
+        vyre_json_put_u64(json, o->length);
+        put_access(json, r, "first", o->stmt, o->lane, o->writes);
+        vyre_json_end_object(json);
+    }
+    vyre_json_end_array(json);
+}
+
 void run_write_json(const run *r, vyre_text *text) {
     vyre_json_writer writer, *json = &writer;
     vyre_json_writer_init(json, text);
@@ -286,6 +341,9 @@ void run_write_json(const run *r, vyre_text *text) {
     put_outputs(json, r);
     put_numbers(json, r);
     put_races(json, r);
+    if (r->o->bounds.given) {
+        put_outside(json, r);
+    }
     cli_write_diagnostics(r->cli, json);
     vyre_json_end_object(json);
     vyre_text_puts(text, "\n");

@@ -32,8 +32,8 @@ const cli_topic cli_topics[] = {
      "  4    the backend is absent or can't do it\n"
      "  5    the run failed: trap, step budget, timeout, device lost\n"
      "  6    out of memory\n"
-     "  7    a check that was asked for failed: --races=error, fmt --check, plan --check, cmp, a\n"
-     "       plan over its budget\n"
+     "  7    a check that was asked for failed: --races=error, --bounds=error, fmt --check, plan\n"
+     "       --check, cmp, a plan over its budget\n"
      "  130  interrupted\n"},
     {"json", "what --json prints",
      "One object on standard output, also when the command fails. vyre run prints\n\n"
@@ -52,6 +52,7 @@ const cli_topic cli_topics[] = {
      "               per_barrier}; 0 in the last four: not known, or no grid barrier was passed\n"
      "  code_from    where compiled code came from: \"compiler\", \"disk\", \"memory\", or null\n"
      "  races        [{buffer, element, harmless, first, second}]\n"
+     "  outside      [{buffer, count, index, length, first}]: accesses outside, with --bounds\n"
      "  diagnostics  [{code, severity, file, line, col, end_col, message, fix}]\n"},
 };
 const uint32_t cli_topic_count = CLI_COUNT(cli_topics);

@@ -157,6 +157,7 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
         .find_races = launch->find_races,
         .races = launch->races,
         .race_capacity = launch->race_capacity,
+        .outside = launch->outside,
     };
     vyre_ref_result result = {0};
     vyre_status status = vyre_ref_execute(&args, &device->host.allocator, &result, diag);

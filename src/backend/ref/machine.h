@@ -174,5 +174,8 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
                           uint32_t index, vyre_ref_touch touch, uint64_t value);
 /* Removes reports that turned out to be part of others. */
 void vyre_ref_races_report(vyre_ref_machine *m);
+/* outside.c: the lane's statement asks for an element that is not there. */
+void vyre_ref_outside(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_decl decl,
+                      uint32_t index, bool writes);
 
 #endif

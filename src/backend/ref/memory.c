@@ -9,6 +9,7 @@ uint64_t vyre_ref_memory_load(vyre_ref_machine *m, const vyre_ref_lane *lane, vy
                               uint32_t index) {
     const vyre_ref_array *array = &m->arrays[decl];
     if (index >= array->count) {
+        vyre_ref_outside(m, lane, decl, index, false);
         return 0;
     }
     if (array->shadow) {
@@ -22,6 +23,7 @@ void vyre_ref_memory_store(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_
                            uint32_t index, uint64_t value) {
     const vyre_ref_array *array = &m->arrays[decl];
     if (index >= array->count) {
+        vyre_ref_outside(m, lane, decl, index, true);
         return;
     }
     uint8_t *element = vyre_ref_base(m, array, lane) + (size_t)index * array->size;
@@ -59,6 +61,7 @@ uint64_t vyre_ref_memory_atomic(vyre_ref_machine *m, const vyre_ref_lane *lane,
     uint64_t value = vyre_ref_operand(m, s, s->arg[1]);
     uint64_t expected = s->arg[2] == VYRE_NONE ? 0 : vyre_ref_operand(m, s, s->arg[2]);
     if (index >= array->count) {
+        vyre_ref_outside(m, lane, s->decl, index, true);
         return 0;
     }
     if (array->shadow) {

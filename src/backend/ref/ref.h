@@ -37,6 +37,7 @@ typedef struct vyre_ref_args {
     bool find_races;
     vyre_race *races; /* room for the races found; may be NULL */
     uint32_t race_capacity;
+    vyre_outside_list *outside; /* may be NULL */
 } vyre_ref_args;
 
 typedef struct vyre_ref_result {
