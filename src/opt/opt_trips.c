@@ -3,7 +3,9 @@
  * The loop begins at global_id.x, or a small constant behind it, and all lanes that differ only in
  * x agree on its end and step; the step is global_size.x. Lane x makes the trips i = c + x + k *
  * step below the end. The turned loop goes over t = c + k * step below the end, and lane x takes
- * part if x < end - t: that is t + x < end, without a sum that could wrap. A lane's loop ends when
+ * part if x < end - t: that is t + x < end, without a sum that could wrap. (The subtraction
+ * saturates, though the loop has seen that t is below the end: so whoever has only its body sees
+ * that the guard says t + x < end.) A lane's loop ends when
  * its next value passes 2^32; if that of t does, so does that of t + x; if only that of t + x does,
  * x is not below end - t any more. c + x must not wrap: global_size.x + c has to be below 2^32,
  * which the caller makes sure of.
@@ -20,7 +22,7 @@
  *
  *     for (i_trip in 0 .. i_to step 4 * global_size.x) {
  *         grid_sync;
- *         if (global_id.x < i_to - i_trip) { let i = i_trip + global_id.x; body }
+ *         if (global_id.x < sat_sub(i_to, i_trip)) { let i = i_trip + global_id.x; body }
  *         if (i_to - i_trip > global_size.x) {
  *             if (global_id.x < i_to - i_trip - global_size.x) { let i_2 = ...; body }
  *         }
@@ -270,7 +272,8 @@ static void open_trip(vyre_each *each, const opened *in, uint32_t strided) {
     vyre_builder *b = each->rw.to;
     const vyre_var var = f->p->stmts[in->loop].var;
     vyre_expr at = vyre_build_var(b, in->trip);
-    vyre_expr left = op2(b, VYRE_EXPR_SUB, vyre_build_var(b, in->to), vyre_build_var(b, in->trip));
+    vyre_expr left = op2(b, strided ? VYRE_EXPR_SUB : VYRE_EXPR_SAT_SUB, vyre_build_var(b, in->to),
+                         vyre_build_var(b, in->trip));
     if (strided > 0) {
         at = op2(b, VYRE_EXPR_ADD, at, strides(b, strided));
         left = op2(b, VYRE_EXPR_SUB, left, strides(b, strided));

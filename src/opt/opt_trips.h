@@ -8,7 +8,7 @@
  *     for (i_trip in 0 .. i_to step global_size.x) {
  *         grid_sync;                                    a cut, if all lanes come here together
  *         let i = i_trip + global_id.x;
- *         if (global_id.x < i_to - i_trip) { body }
+ *         if (global_id.x < sat_sub(i_to, i_trip)) { body }
  *     }
  *
  * Now all lanes make the same trips, the loop can leave the lanes, and in each trip neighbouring

@@ -163,6 +163,19 @@ static void stride_store(order_free *g, vyre_var i, uint32_t offset) {
     }
 }
 
+/* The same, where nothing but the place in the loop and what is the same for the grid goes in:
+ * trips do not differ from lanes. */
+static void stride_place(order_free *g, vyre_var i) {
+    const array *a = order_free_pick(g, MODE_OWN);
+    vyre_builder *b = g->x.b;
+    if (a && g->axes == 1 && a->lanes == g->lanes && a->role != VYRE_PRIVATE) {
+        const vyre_expr value = vyre_build_op(b, VYRE_EXPR_MUL, vyre_build_var(b, i),
+                                              order_free_expr(g, VYRE_U32, LEVEL_GRID), VYRE_NONE);
+        vyre_build_store(b, a->decl, vyre_build_var(b, i),
+                         vyre_build_cast(b, vyre_type_widened(a->type), value));
+    }
+}
+
 /* Something is added up over the trips. */
 static void stride_sum(order_free *g, vyre_var sum, vyre_var i) {
     const vyre_expr value = random_chance(&g->x, 50) ? vyre_build_var(g->x.b, i)
@@ -198,11 +211,15 @@ void order_free_stride(order_free *g, place at) {
     inside.trips *= 3;
     order_free_local(g, i, LEVEL_LANE, true);
     g->rest = LEVEL_GRID;
-    if (random_chance(&g->x, 50)) {
-        order_free_list(g, inside, 4);
+    if (offset == 0 && random_chance(&g->x, 25)) {
+        stride_place(g, i);
+    } else {
+        if (random_chance(&g->x, 50)) {
+            order_free_list(g, inside, 4);
+        }
+        stride_store(g, i, offset);
+        stride_sum(g, sum, i);
     }
-    stride_store(g, i, offset);
-    stride_sum(g, sum, i);
     vyre_build_end(b);
     g->rest = rest;
     g->local_count = locals;

@@ -53,10 +53,11 @@ static void expect(const char *before, const char *after, uint32_t cuts) {
 }
 
 TEST(a_grid_stride_loop_is_turned_and_cut) {
-    expect("for (i in global_id.x .. n step global_size.x) { o[i] = a[i]; }",
-           "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = a[i]; } }",
-           1);
+    expect(
+        "for (i in global_id.x .. n step global_size.x) { o[i] = a[i]; }",
+        "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+        "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = a[i]; } }",
+        1);
 }
 
 TEST(other_words_for_the_same_loop) {
@@ -64,7 +65,7 @@ TEST(other_words_for_the_same_loop) {
            "for (i in first + 1 .. len(a) step width) { o[i] = 1; }",
            "let first = group_id.x * 8 + local_id.x; let width = num_groups.x * group_size.x;\n"
            "let i_to = len(a); for (i_trip in 1 .. i_to step width) { grid_sync;\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }",
+           "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = 1; } }",
            1);
 }
 
@@ -84,26 +85,28 @@ TEST(lanes_must_agree_on_the_end) {
     expect("for (i in global_id.x .. a[local_id.x] step global_size.x) { o[i] = 1; }", NULL, 0);
     expect("for (i in global_id.x .. a[group_id.x] step global_size.x) { o[i] = 1; }",
            "let i_to = a[group_id.x]; for (i_trip in 0 .. i_to step global_size.x) {\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }",
+           "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = 1; } }",
            0);
 }
 
 TEST(without_a_cut_where_lanes_have_parted) {
-    expect("if (a[local_id.x] > 3) {\n"
-           "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } }",
-           "if (a[local_id.x] > 3) { let i_to = n; for (i_trip in 0 .. i_to step global_size.x) {\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } } }",
-           0);
+    expect(
+        "if (a[local_id.x] > 3) {\n"
+        "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } }",
+        "if (a[local_id.x] > 3) { let i_to = n; for (i_trip in 0 .. i_to step global_size.x) {\n"
+        "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = 1; } } }",
+        0);
 }
 
 TEST(without_a_cut_while_a_copy_is_pending) {
-    expect("async_load(a, w, 0, 4, \"c\");\n"
-           "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } async_wait(\"c\");",
-           "async_load(a, w, 0, 4, \"c\"); let i_to = n;\n"
-           "for (i_trip in 0 .. i_to step global_size.x) {\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = 1; } }\n"
-           "async_wait(\"c\");",
-           0);
+    expect(
+        "async_load(a, w, 0, 4, \"c\");\n"
+        "for (i in global_id.x .. n step global_size.x) { o[i] = 1; } async_wait(\"c\");",
+        "async_load(a, w, 0, 4, \"c\"); let i_to = n;\n"
+        "for (i_trip in 0 .. i_to step global_size.x) {\n"
+        "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = 1; } }\n"
+        "async_wait(\"c\");",
+        0);
 }
 
 TEST(loops_that_lanes_leave_or_wait_in_stay) {
@@ -111,7 +114,7 @@ TEST(loops_that_lanes_leave_or_wait_in_stay) {
     expect("for (i in global_id.x .. n step global_size.x) {\n"
            "for (k in 0 .. 3) { if (a[i + k] > 3) { break; } o[i] = 1; } }",
            "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+           "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) {\n"
            "for (k in 0 .. 3) { if (a[i + k] > 3) { break; } o[i] = 1; } } }",
            1);
 }
@@ -120,7 +123,7 @@ TEST(continue_goes_to_where_all_meet) {
     expect(
         "for (i in global_id.x .. n step global_size.x) { if (a[i] > 3) { continue; } o[i] = 1; }",
         "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
-        "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+        "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) {\n"
         "if (a[i] > 3) { continue; } o[i] = 1; } }",
         1);
 }
@@ -129,10 +132,12 @@ TEST(several_loops_each_with_its_cut) {
     expect("for (r in 0 .. n) { for (i in global_id.x .. n step global_size.x) { o[i] = r; } }\n"
            "for (i in global_id.x + 2 .. n step global_size.x) { o[i] = 1; }",
            "for (r in 0 .. n) { let i_to = n; for (i_trip in 0 .. i_to step global_size.x) {\n"
-           "grid_sync; let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) { o[i] = r; "
+           "grid_sync; let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { "
+           "o[i] = r; "
            "} } }\n"
            "let i_to_2 = n; for (i_trip_2 in 2 .. i_to_2 step global_size.x) { grid_sync;\n"
-           "let i = i_trip_2 + global_id.x; if (global_id.x < i_to_2 - i_trip_2) { o[i] = 1; } }",
+           "let i = i_trip_2 + global_id.x; if (global_id.x < sat_sub(i_to_2, i_trip_2)) { o[i] = "
+           "1; } }",
            2);
 }
 
@@ -142,7 +147,7 @@ TEST(sums_make_four_trips_a_visit) {
            "let sum = 0; let i_to = n;\n"
            "for (i_trip in 0 .. i_to step 4 * global_size.x) { grid_sync;\n"
            "let i = i_trip + global_id.x;\n"
-           "if (global_id.x < i_to - i_trip) { let v = a[i]; sum = sum + v; }\n"
+           "if (global_id.x < sat_sub(i_to, i_trip)) { let v = a[i]; sum = sum + v; }\n"
            "if (i_to - i_trip > 1 * global_size.x) {\n"
            "let i_2 = i_trip + 1 * global_size.x + global_id.x;\n"
            "if (global_id.x < i_to - i_trip - 1 * global_size.x) {\n"
@@ -164,7 +169,7 @@ TEST(a_body_that_does_not_go_to_its_end_makes_one_trip_a_visit) {
            "if (a[i] == 3) { continue; } sum = sum + a[i]; } o[global_id.x] = sum;",
            "let sum = 0; let i_to = n;\n"
            "for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
-           "let i = i_trip + global_id.x; if (global_id.x < i_to - i_trip) {\n"
+           "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) {\n"
            "if (a[i] == 3) { continue; } sum = sum + a[i]; } } o[global_id.x] = sum;",
            1);
 }

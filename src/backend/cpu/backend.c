@@ -233,6 +233,21 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
     return VYRE_OK;
 }
 
+static vyre_status find_trips(cpu_group *group, cpu_notes *notes, uint32_t number,
+                              const vyre_allocator *a, vyre_diag *diag) {
+    vyre_status status = cpu_trips_find(group->program, a, &group->trips, diag);
+    if (status == VYRE_OK && group->trips.most > 0) {
+        const cpu_noted noted = {
+            .decision = {.segment = number,
+                         .topic = "trips",
+                         .choice = "all of a loop are one launch",
+                         .reason = "each has elements of its own, and lanes know only their sum"},
+            .stmt = VYRE_NONE};
+        cpu_notes_add(notes, &noted);
+    }
+    return status;
+}
+
 /* All pieces as one text. */
 static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_piece *pieces,
                                 const vyre_program *const *programs, uint32_t count,
@@ -247,6 +262,9 @@ static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_
         status = cpu_group_create(programs[i], a, group, diag);
         if (status == VYRE_OK) {
             status = cpu_write_group(&writer, group, i, diag);
+        }
+        if (status == VYRE_OK && group->form == CPU_FORM_ROWS) {
+            status = find_trips(group, notes, i, a, diag);
         }
     }
     const vyre_status ended = cpu_writer_end(&writer, diag);

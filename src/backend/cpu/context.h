@@ -19,6 +19,7 @@ struct cpu_context {
     const uint64_t *values;    /* params, likewise */
     uint32_t grid[3];
     uint32_t stop;      /* somebody wants the run to end */
+    uint64_t wide;      /* lanes of a row of the grid; of trips that run as one: of all */
     uint8_t *arena;     /* of one group: workgroup memory, and what its lanes carry over barriers */
     void *dump;         /* where stores beyond the end of a buffer go */
     const void *zero;   /* where loads beyond the end of a buffer come from */

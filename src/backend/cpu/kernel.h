@@ -3,6 +3,7 @@
 #define VYRE_SRC_BACKEND_CPU_KERNEL_H
 
 #include "backend/cpu/emit.h"
+#include "backend/cpu/trips.h"
 #include "vyre/split.h"
 
 /* What a group is made of, and where its parts lie in the arena. But for the pointers it is plain
@@ -16,6 +17,7 @@ typedef struct cpu_group {
     uint8_t form;           /* cpu_form of its only segment; LANES: groups run one after another */
     uint32_t grain;         /* units of work that are worth another worker */
     uint32_t width;         /* lanes in lockstep, of the first segment */
+    cpu_trips trips;        /* of ROWS: whether launches may become one */
 } cpu_group;
 
 vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,

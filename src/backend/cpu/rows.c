@@ -339,9 +339,9 @@ static void write_begin(vyre_text *t, const vyre_program_view *p) {
         t,
         "  %%part = alloca [3 x i32]\n  %%second = getelementptr i8, ptr %%part, i64 4\n"
         "  %%third = getelementptr i8, ptr %%part, i64 8\n"
-        "  %%nx64 = zext i32 %%nx to i64\n  %%wide = mul i64 %%nx64, %u\n"
         "  %%rows32 = mul i32 %%ny, %u\n  %%rows = zext i32 %%rows32 to i64\n",
-        p->workgroup[0], p->workgroup[1]);
+        p->workgroup[1]);
+    cpu_load_field(t, "wide", "i64", CPU_FIELD(wide));
 }
 
 /* Of a grid of one row: without lanes at its ends that have nothing to do. */

@@ -200,11 +200,19 @@ static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_r
     }
 }
 
-/* This worker's part of a launch; false: the run has to end. */
-static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
+/* Lanes of a row of the grid. */
+static uint64_t row_of(const job *j, uint32_t piece) {
+    const vyre_program *program = j->kernel->pieces[piece].group.program;
+    return (uint64_t)j->launch->grid[0] * vyre_program_get(program)->workgroup[0];
+}
+
+/* This worker's part of a launch that is so many trips (cpu_trips_fold); false: the run has to end.
+ */
+static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, uint32_t trips) {
     const cpu_piece *p = &j->kernel->pieces[piece];
     uint64_t range[2] = {0, 0};
     const uint64_t before = w->context.trap_lane;
+    w->context.wide = trips * row_of(j, piece);
     if (p->clip) {
         p->clip(&w->context, range);
     } else {
@@ -243,16 +251,16 @@ static void end_span(const job *j, const vyre_worker *me, const char *category, 
     vyre_trace_add(j->launch->trace, &span);
 }
 
-static bool run_traced(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece) {
+static bool run_traced(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, uint32_t trips) {
     const uint64_t begin = begin_span(j);
-    const bool goes_on = run_piece(j, w, me, piece);
+    const bool goes_on = run_piece(j, w, me, piece, trips);
     end_span(j, me, "segment", piece, begin);
     return goes_on;
 }
 
 static void program_job(vyre_worker *me, void *arg) {
     job *j = arg;
-    (void)run_traced(j, worker_of(j->kernel, me ? me->number : 0), me, 0);
+    (void)run_traced(j, worker_of(j->kernel, me ? me->number : 0), me, 0, 1);
 }
 
 /* Walking. */
@@ -313,11 +321,16 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     const vyre_reader reader = {.read = read_memory};
     const vyre_step *step = &vyre_module_get(pass->module)->steps[at->step];
     const uint32_t number = at->step;
+    uint32_t trips = 1;
     vyre_launch one;
     (void)vyre_position_enter(at, pass, &reader, &one, NULL); /* reading does not fail */
     if (step->segment != VYRE_NONE) {
+        const cpu_trips *may = &j->kernel->pieces[step->segment].group.trips;
+        if (may->most > 0) {
+            trips = cpu_trips_fold(at, pass, may, row_of(j, step->segment));
+        }
         bind(w, j->kernel, step->segment, &one);
-        if (!run_traced(j, w, me, step->segment)) {
+        if (!run_traced(j, w, me, step->segment, trips)) {
             return false;
         }
     }
@@ -334,7 +347,7 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
         ++*round;
     }
     if (!me || me->number == 0) {
-        pass->visits[number]++;
+        pass->visits[number] += trips;
     }
     (void)vyre_position_leave(at, pass, &reader, NULL);
     if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {
