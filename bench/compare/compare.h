@@ -2,7 +2,8 @@
  * hand.
  *
  * - main.c: options and the order of things
- * - workloads.c: program, sizes, inputs and what bounds them; wider.c, published.c: the other sets
+ * - workloads.c: program, sizes, inputs and what bounds them; wider.c, published.c, held_out.c: the
+ *   other sets
  * - instance.c: inputs from fixed seeds, results compared
  * - contestant.c: one process for each way to compute; its turns, and what it lost to others
  * - ours.c: in such a process, vyre; theirs.c: a peer from a shared object
@@ -68,8 +69,8 @@ struct bench_workload {
     bool keeps_barriers; /* run without the optimiser; size[0] barriers must have been passed */
 };
 
-extern const bench_workload named_workloads[], wider_workloads[],
-    published_workloads[]; /* ended by one without a name */
+extern const bench_workload named_workloads[], wider_workloads[], published_workloads[],
+    held_out_workloads[]; /* ended by one without a name */
 
 /* instance.c: these say on standard error what went wrong. */
 bool instance_make(const bench_workload *of, bench_scale scale, bench_instance *out);

@@ -21,7 +21,7 @@ static const char usage[] =
     "usage: bench_programs [--backend NAME] [--scale full|small|tiny] [--rounds N] [--verify]\n"
     "                      [--one-thread] [--peers gcc,clang,spin,pocl,graphblas]\n"
     "                      [--json FILE] [--picture FILE] [--folder DIR] [--list] "
-    "[WORKLOAD...|wider|published|all]\n";
+    "[WORKLOAD...|wider|published|held-out|all]\n";
 
 static int complain(const char *what, const char *which) {
     fprintf(stderr, "bench: %s %s\n%s", what, which, usage);
@@ -35,8 +35,10 @@ typedef struct workload_set {
     const bench_workload *workloads;
 } workload_set;
 
-static const workload_set sets[] = {
-    {NULL, named_workloads}, {"wider", wider_workloads}, {"published", published_workloads}};
+static const workload_set sets[] = {{NULL, named_workloads},
+                                    {"wider", wider_workloads},
+                                    {"published", published_workloads},
+                                    {"held-out", held_out_workloads}};
 
 enum { SETS = sizeof sets / sizeof sets[0] };
 

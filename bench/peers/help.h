@@ -62,20 +62,43 @@ static inline float peer_float_of(int32_t bits) {
     return value;
 }
 
+static inline int32_t peer_bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* exp, for loops of vectors: the range reduced, a polynomial, about two units in the last place;
  * for arguments from -87 to 88. */
 static inline float peer_exp(float x) {
-    x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
-    float scaled = x * 1.44269504f;
-    int32_t power = (int32_t)(scaled + (scaled < 0.0f ? -0.5f : 0.5f));
-    float r = x - (float)power * 0.693359375f + (float)power * 2.12194440e-4f;
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    float power = x * 1.44269504f + 12582912.0f - 12582912.0f; /* to the nearest integer */
+    float r = x - power * 0.693359375f + power * 2.12194440e-4f;
     float p = 1.9875691500e-4f;
     p = p * r + 1.3981999507e-3f;
     p = p * r + 8.3334519073e-3f;
     p = p * r + 4.1665795894e-2f;
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
-    return (p * r * r + r + 1.0f) * peer_float_of((power + 127) << 23);
+    return (p * r * r + r + 1.0f) * peer_float_of(((int32_t)power + 127) << 23);
+}
+
+/* log, as exp is made: of positive numbers that are not subnormal. */
+static inline float peer_log(float x) {
+    int32_t bits = peer_bits_of(x), power = (bits - 0x3f3504f3) >> 23;
+    float r = peer_float_of(bits - power * (1 << 23)) - 1.0f, square = r * r;
+    float p = 7.0376836292e-2f;
+    p = p * r - 1.1514610310e-1f;
+    p = p * r + 1.1676998740e-1f;
+    p = p * r - 1.2420140846e-1f;
+    p = p * r + 1.4249322787e-1f;
+    p = p * r - 1.6668057665e-1f;
+    p = p * r + 2.0000714765e-1f;
+    p = p * r - 2.4999993993e-1f;
+    p = p * r + 3.3333331174e-1f;
+    p = p * r * square - (float)power * 2.12194440e-4f - 0.5f * square;
+    return r + p + (float)power * 0.693359375f;
 }
 
 #endif

@@ -16,6 +16,8 @@ typedef struct set_job {
 } set_job;
 
 void *set_prepare(const peer_instance *p);
+/* With so many bytes in that buffer instead. */
+void *set_prepare_room(const peer_instance *p, size_t scratch);
 void set_collect(void *state, const peer_instance *p);
 
 #define PEER_WIDER(X)                                                                              \
@@ -54,9 +56,26 @@ void set_collect(void *state, const peer_instance *p);
     X(tridiagonal)                                                                                 \
     X(lookup)
 
+#define PEER_HELD_OUT(X)                                                                           \
+    X(integral)                                                                                    \
+    X(srad)                                                                                        \
+    X(bilateral)                                                                                   \
+    X(dct8)                                                                                        \
+    X(stencil27)                                                                                   \
+    X(lbm)                                                                                         \
+    X(bit_life)                                                                                    \
+    X(needle)                                                                                      \
+    X(lud)                                                                                         \
+    X(knapsack)                                                                                    \
+    X(spmv_rows)                                                                                   \
+    X(independent)                                                                                 \
+    X(components)                                                                                  \
+    X(triangles)
+
 #define SET_DECLARE(name) extern const peer peer_##name;
 PEER_WIDER(SET_DECLARE)
 PEER_PUBLISHED(SET_DECLARE)
+PEER_HELD_OUT(SET_DECLARE)
 #undef SET_DECLARE
 
 #endif

@@ -4,7 +4,8 @@
 
 static const peer *const all[] = {
 #define PEER_ADDRESS(name) &peer_##name,
-    PEER_WORKLOADS(PEER_ADDRESS) PEER_WIDER(PEER_ADDRESS) PEER_PUBLISHED(PEER_ADDRESS)};
+    PEER_WORKLOADS(PEER_ADDRESS) PEER_WIDER(PEER_ADDRESS) PEER_PUBLISHED(PEER_ADDRESS)
+        PEER_HELD_OUT(PEER_ADDRESS)};
 
 const peer *peer_find(const char *workload) {
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {

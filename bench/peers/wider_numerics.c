@@ -1,32 +1,7 @@
-/* Arithmetic of the second set. Elementary functions are written out, so that the loop is a vector
- * loop: the range reduced, a polynomial of a few terms, good to about two units in the last place.
- */
+/* Arithmetic of the wider set. */
 #include <math.h>
 
 #include "sets.h"
-
-static inline int32_t float_to_bits(float value) {
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* For normal positive arguments. */
-static inline float fast_log(float x) {
-    int32_t bits = float_to_bits(x), power = ((bits - 0x3f3504f3) >> 23);
-    float m = peer_float_of(bits - power * (1 << 23)) - 1.0f, z = m * m;
-    float p = 7.0376836292e-2f;
-    p = p * m - 1.1514610310e-1f;
-    p = p * m + 1.1676998740e-1f;
-    p = p * m - 1.2420140846e-1f;
-    p = p * m + 1.4249322787e-1f;
-    p = p * m - 1.6668057665e-1f;
-    p = p * m + 2.0000714765e-1f;
-    p = p * m - 2.4999993993e-1f;
-    p = p * m + 3.3333331174e-1f;
-    return m + (m * z * p - 0.5f * z + (float)power * -2.12194440e-4f) +
-           (float)power * 0.693359375f;
-}
 
 static inline float normal(float d) {
     float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
@@ -46,7 +21,7 @@ static void run_black_scholes(void *state) {
         float p = 5.0f + 25.0f * price[i], k = 1.0f + 99.0f * strike[i],
               t = 0.25f + 9.75f * years[i];
         float root = sqrtf(t);
-        float d1 = (fast_log(p / k) + (rate + 0.5f * sigma * sigma) * t) / (sigma * root);
+        float d1 = (peer_log(p / k) + (rate + 0.5f * sigma * sigma) * t) / (sigma * root);
         float n1 = normal(d1), n2 = normal(d1 - sigma * root), discount = k * peer_exp(-rate * t);
         call[i] = p * n1 - discount * n2;
         put[i] = discount * (1.0f - n2) - p * (1.0f - n1);

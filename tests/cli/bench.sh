@@ -13,7 +13,7 @@ for backend in "${backends[@]}"; do
     expect_out ", 0 failures"
 done
 [[ $("$bench" --list | grep -vc '(') -ge 15 ]] || fail "workloads are missing"
-for set in wider published; do
+for set in wider published held-out; do
     [[ $("$bench" --list | grep -c "($set)") -ge 12 ]] || fail "workloads of the set $set are missing"
 done
 # Whatever else is there, at least once.

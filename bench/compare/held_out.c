@@ -1,0 +1,218 @@
+/* Programs that nobody looks at while tuning: from Rodinia, SHOC, PolyBench, samples of GPU vendors
+ * and what else people write for GPUs, none of them in another set. */
+#include <math.h>
+
+#include "compare.h"
+
+enum { F4 = 4, U4 = 4, F8 = 8 }; /* bytes */
+
+static uint64_t plane(const bench_instance *i) {
+    return i->data.size[0] * i->data.size[1];
+}
+
+/* Numbers below `bound`. */
+static bool add_below(bench_instance *i, uint64_t count, uint32_t bound, uint64_t seed) {
+    uint32_t *number = malloc(count * U4);
+    for (uint64_t k = 0; number && k < count; k++) {
+        number[k] = (uint32_t)(instance_random(&seed) % bound);
+    }
+    return add_bytes(i, number, count * U4);
+}
+
+/* Planes and boxes */
+
+static bool make_plane(bench_instance *i) {
+    return add_both(i, VYRE_F32, plane(i));
+}
+
+static bool make_words(bench_instance *i) {
+    return add_both(i, VYRE_U32, plane(i));
+}
+
+static bool make_integral(bench_instance *i) {
+    add_output(i, plane(i) * U4);
+    return add_input(i, VYRE_U8, plane(i), 51);
+}
+
+static bool make_bilateral(bench_instance *i) {
+    enum { REACH = 3, ACROSS = 2 * REACH + 1 };
+    size_t bytes = sizeof(float) * ACROSS * ACROSS;
+    float *near = malloc(bytes);
+    for (int k = 0; near && k < ACROSS * ACROSS; k++) {
+        int x = k % ACROSS - REACH, y = k / ACROSS - REACH;
+        near[k] = (float)exp(-0.1 * (double)(x * x + y * y));
+    }
+    add_output(i, plane(i) * F4);
+    bool good = add_input(i, VYRE_U8, plane(i), 52);
+    return add_bytes(i, near, bytes) && good;
+}
+
+static bool make_dct8(bench_instance *i) {
+    enum { SIDE = 8 };
+    const double turn = 8.0 * atan(1.0);
+    size_t bytes = sizeof(float) * SIDE * SIDE;
+    float *basis = malloc(bytes), *scale = malloc(bytes);
+    for (int k = 0; basis && scale && k < SIDE * SIDE; k++) {
+        int u = k / SIDE, x = k % SIDE;
+        basis[k] = (float)(sqrt(u ? 0.25 : 0.125) * cos(turn * (2 * x + 1) * u / 32.0));
+        scale[k] = 1.0f / (float)(1 + u + x);
+    }
+    add_output(i, plane(i) * F4);
+    bool good = add_input(i, VYRE_U8, plane(i), 53);
+    good = add_bytes(i, basis, bytes) && good;
+    return add_bytes(i, scale, bytes) && good;
+}
+
+static bool make_stencil27(bench_instance *i) {
+    enum { AROUND = 27 };
+    uint64_t n = i->data.size[0], seed = 54;
+    double *weight = malloc(sizeof *weight * AROUND);
+    for (int k = 0; weight && k < AROUND; k++) {
+        weight[k] = (double)(instance_random(&seed) % 1000) / 1000.0 * 2.0 / AROUND;
+    }
+    bool good = add_both(i, VYRE_F64, n * n * n);
+    return add_bytes(i, weight, sizeof *weight * AROUND) && good;
+}
+
+/* Speeds are small differences of large numbers: their tolerance is larger. */
+static bool make_lbm(bench_instance *i) {
+    bool good = add_both(i, VYRE_F32, plane(i));
+    add_output(i, plane(i) * F4);
+    add_output(i, plane(i) * F4);
+    return add_input(i, VYRE_U8, plane(i), 55) && good;
+}
+
+/* Tables and matrices */
+
+static bool make_needle(bench_instance *i) {
+    enum { LETTERS = 24 };
+    uint64_t n = i->data.size[0], seed = 56;
+    uint8_t *letters[2] = {malloc(n), malloc(n)};
+    int32_t *alike = malloc(sizeof *alike * LETTERS * LETTERS);
+    for (uint64_t k = 0; letters[0] && letters[1] && k < n; k++) {
+        letters[0][k] = (uint8_t)(instance_random(&seed) % LETTERS);
+        letters[1][k] = (uint8_t)(instance_random(&seed) % LETTERS);
+    }
+    for (int k = 0; alike && k < LETTERS * LETTERS; k++) {
+        alike[k] = (int32_t)(instance_random(&seed) % 16) - 6;
+    }
+    add_output(i, (n + 1) * (n + 1) * sizeof(int32_t));
+    bool good = add_bytes(i, letters[0], n);
+    good = add_bytes(i, letters[1], n) && good;
+    return add_bytes(i, alike, sizeof *alike * LETTERS * LETTERS) && good;
+}
+
+/* A diagonal that outweighs its row needs no pivots. */
+static bool make_lud(bench_instance *i) {
+    uint64_t n = i->data.size[0], seed = 57;
+    float *a = malloc(n * n * F4);
+    for (uint64_t k = 0; a && k < n * n; k++) {
+        float random = (float)(instance_random(&seed) % 1024) / 1024.0f;
+        a[k] = k % (n + 1) == 0 ? (float)n + random : random;
+    }
+    add_output(i, n * n * F4);
+    return add_bytes(i, a, n * n * F4);
+}
+
+static bool make_knapsack(bench_instance *i) {
+    uint64_t room = i->data.size[0], items = i->data.size[1], seed = 58;
+    uint64_t *value = malloc(items * sizeof *value);
+    for (uint64_t k = 0; value && k < items; k++) {
+        value[k] = instance_random(&seed) >> 20;
+    }
+    add_output(i, room * sizeof(uint64_t));
+    bool good = add_below(i, items, (uint32_t)(room / 4), 59);
+    return add_bytes(i, value, items * sizeof *value) && good;
+}
+
+/* Graphs */
+
+static bool make_graph(bench_instance *i) {
+    bool good = add_rmat(i, i->data.size[0], i->data.size[1]);
+    add_output(i, i->data.in_bytes[0] - U4);
+    return good;
+}
+
+static bool make_spmv_rows(bench_instance *i) {
+    bool good = make_graph(i);
+    good = add_input(i, VYRE_F32, i->data.in_bytes[1] / U4, 60) && good;
+    return add_input(i, VYRE_F32, i->data.in_bytes[0] / U4 - 1, 61) && good;
+}
+
+static bool make_triangles(bench_instance *i) {
+    if (!add_rmat(i, i->data.size[0], i->data.size[1])) {
+        return false;
+    }
+    const uint32_t *row = i->data.in[0];
+    uint64_t n = i->data.in_bytes[0] / U4 - 1;
+    uint32_t *begin = malloc(i->data.in_bytes[1] + 1);
+    for (uint64_t v = 0; begin && v < n; v++) {
+        for (uint32_t e = row[v]; e < row[v + 1]; e++) {
+            begin[e] = (uint32_t)v;
+        }
+    }
+    add_output(i, U4);
+    return add_bytes(i, begin, i->data.in_bytes[1]);
+}
+
+/* Limits: what is read and written once in each step, from where it fits, or what is computed. */
+
+static double limit_stencil27(const bench_instance *i, const peer_limits *l) {
+    double n = instance_size(i, 0);
+    return n * n * n * instance_size(i, 1) * 27.0 * 2.0 / l->fma64;
+}
+
+/* Nine floats of each cell read and written. */
+static double limit_lbm(const bench_instance *i, const peer_limits *l) {
+    return instance_size(i, 0) * instance_size(i, 1) * instance_size(i, 2) * 2.0 * 9.0 * F4 / l->l3;
+}
+
+static double limit_lud(const bench_instance *i, const peer_limits *l) {
+    double n = instance_size(i, 0);
+    return n * n * n * 2.0 / 3.0 / l->fma32;
+}
+
+static double limit_knapsack(const bench_instance *i, const peer_limits *l) {
+    return instance_size(i, 0) * instance_size(i, 1) * 3.0 * F8 / l->l3;
+}
+
+#define HELD_OUT(workload_)                                                                        \
+    .name = #workload_, .peer = #workload_, .program = "held-out/" #workload_ ".vy"
+
+const bench_workload held_out_workloads[] = {
+    {HELD_OUT(integral), .make = make_integral, .size = {{4096, 4096}, {512, 512}, {300, 21}},
+     .params = {{"width", 0}, {"height", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)},
+     .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(srad), .make = make_plane, .size = {{1024, 1024, 10}, {256, 256, 4}, {35, 18, 2}},
+     .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}}},
+    {HELD_OUT(bilateral), .make = make_bilateral, .size = {{1024, 512}, {256, 128}, {35, 18}},
+     .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
+    {HELD_OUT(dct8), .make = make_dct8, .size = {{4096, 4096}, {512, 512}, {40, 24}},
+     .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once,
+     .limited_by = "DRAM"},
+    {HELD_OUT(stencil27), .make = make_stencil27, .size = {{128, 6}, {40, 4}, {19, 2}},
+     .params = {{"n", 0}, {"steps", 1}}, .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_stencil27,
+     .limited_by = "FMA"},
+    {HELD_OUT(lbm), .make = make_lbm, .size = {{512, 512, 20}, {128, 128, 10}, {35, 18, 3}},
+     .params = {{"width", 0}, {"height", 1}, {"steps", 2}},
+     .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-4}, {VYRE_F32, 1e-4}}, .limit = limit_lbm,
+     .limited_by = "L3"},
+    {HELD_OUT(bit_life), .make = make_words, .size = {{64, 2048, 200}, {32, 256, 20}, {3, 19, 4}},
+     .params = {{"words", 0}, {"height", 1}, {"turns", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(needle), .make = make_needle, .size = {{4096}, {512}, {128}}, .params = {{"n", 0}},
+     .outputs = {BENCH_EXACT(VYRE_I32)}, .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(lud), .make = make_lud, .size = {{1024}, {256}, {48}}, .params = {{"n", 0}},
+     .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_lud, .limited_by = "FMA"},
+    {HELD_OUT(knapsack), .make = make_knapsack, .size = {{1 << 17, 400}, {1 << 13, 50}, {500, 9}},
+     .params = {{"room", 0}}, .outputs = {BENCH_EXACT(VYRE_U64)}, .limit = limit_knapsack,
+     .limited_by = "L3"},
+    {HELD_OUT(spmv_rows), .make = make_spmv_rows, .size = {{18, 16}, {13, 8}, {7, 4}},
+     .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(independent), .make = make_graph, .size = {{17, 16}, {13, 8}, {7, 4}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(components), .make = make_graph, .size = {{18, 4}, {13, 2}, {8, 1}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(triangles), .make = make_triangles, .size = {{13, 8}, {10, 8}, {6, 4}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {.name = NULL},
+};
