@@ -243,6 +243,33 @@ TEST(rows_are_cut_where_their_lanes_part) {
     }
 }
 
+/* Lanes that have left a loop keep what will be looked at again, and only that. */
+TEST(loops_that_lanes_leave_apart) {
+    need_llvm();
+    static const char *const bodies[] = {
+        "while (k < 50 && t % 31 != 7) { t = t * 3 + v; v = v + 1; k = k + 1; } s = k;",
+        "while (k < 50 && t % 31 != 7) { t = t * 3 + v; v = v + 1; k = k + 1; } s = k + t * 3;",
+        "for (j in 0 .. 3) { while (k < 50 && t % 31 != 7) { t = t * 3 + v; v = v + 1; k = k + 1; }"
+        " s = s * 5 + k; k = 0; }",
+        "for (j in 0 .. 3) { let u = t + j; while (k < 50 && u % 31 != 7) { u = u * 3 + k;"
+        " k = k + 1; } s = s * 5 + k; k = k / 2; }",
+        "while (k < 50 && t % 31 != 7) { k = k + 1; if (t % 5 == 2) { t = t + 9; continue; }"
+        " t = t * 3 + v; v = v + 2; } s = k;",
+        "while (k < 50) { t = t * 3 + v; if (t % 31 == 7) { break; } v = v + 1; k = k + 1; }"
+        " s = k;",
+        "if (i % 3 == 1) { while (k < 50 && t % 31 != 7) { t = t * 3 + v; k = k + 1; } }"
+        " s = k + t;"};
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies && !test_failed(); b++) {
+        char text[600];
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+                       "  let i = global_id.x; if (i < len(a)) { let t = a[i]; let v = i;\n"
+                       "  let k = 0; let s = 0;\n  %s\n  b[i] = s; } }",
+                       bodies[b]);
+        check(text, 100, 4, 1, 1);
+    }
+}
+
 TEST(gangs_of_several_vectors) {
     need_llvm();
     static const uint32_t sizes[] = {1, 8, 30, 32, 33, 71, 513};

@@ -15,7 +15,7 @@ enum { OUTPUTS = 6, ELEMENTS = 1200, ROW = 600, DEPTH = 3 };
 typedef struct maker {
     vyre_text head, body;
     uint64_t random;
-    uint32_t outputs, lets, depth;
+    uint32_t outputs, lets, loops, depth;
 } maker;
 
 static uint32_t below(maker *m, uint32_t n) {
@@ -119,6 +119,17 @@ static void say_store(maker *m) {
     }
 }
 
+/* Text in which # stands for a number. */
+static void say_numbered(maker *m, const char *text, uint32_t number) {
+    for (; *text; text++) {
+        if (*text == '#') {
+            say(m, "%u", number);
+        } else {
+            say(m, "%c", *text);
+        }
+    }
+}
+
 static void say_list(maker *m, uint32_t most);
 
 static void say_if(maker *m) {
@@ -133,10 +144,35 @@ static void say_if(maker *m) {
     say(m, "}\n");
 }
 
+/* A loop that lanes leave apart, by itself or in another one, with variables that are looked at
+ * behind it or not. */
+static void say_loop(maker *m) {
+    static const char *const bodies[] = {
+        "", "if (q# % 5 == 0) { q# = q# + t#; }",
+        "if (t# % 6 == q# % 6) { r# = r# + 2; continue; } q# = q# + t# * 5;",
+        "q# = q# * 3; if (t# % 9 == 4) { q# = r#; break; } t# = t# + 1;"};
+    static const char *const behind[] = {"", " + t#", " + q#", " + t# * 3 + q#"};
+    const uint32_t n = m->loops++;
+    const bool within = below(m, 3) == 0;
+    say_numbered(m, "let t# = (x * 5 + s) % 97; let q# = t#; let r# = 0;\n", n);
+    if (within) {
+        say(m, "for (j in 0 .. 2) { s = s + j;\n");
+    }
+    say_numbered(m, "while (t# % 8 != s % 7 && r# < 20) { t# = t# * 3 + 1; ", n);
+    say_numbered(m, bodies[below(m, 4)], n);
+    say_numbered(m, " r# = r# + 1; }\n", n);
+    if (within) {
+        say_numbered(m, below(m, 2) ? "t# = t# + 1; }\n" : "r# = 0; }\n", n);
+    }
+    say_numbered(m, "s = s + r#", n);
+    say_numbered(m, behind[below(m, 4)], n);
+    say(m, ";\n");
+}
+
 static void say_list(maker *m, uint32_t most) {
     m->depth++;
     for (uint32_t i = 1 + below(m, most); i > 0; i--) {
-        const uint32_t kind = below(m, 12);
+        const uint32_t kind = below(m, 14);
         if (kind < 4) {
             say_store(m);
         } else if (kind < 8 && m->depth < DEPTH) {
@@ -154,6 +190,8 @@ static void say_list(maker *m, uint32_t most) {
             m->lets++;
         } else if (kind == 11) {
             say(m, "for (j in 0 .. %s) { s = s + a[x + j]; }\n", below(m, 2) ? "3" : "x % 4");
+        } else if (kind == 12) {
+            say_loop(m);
         }
     }
     m->depth--;

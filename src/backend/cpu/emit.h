@@ -23,7 +23,8 @@
 typedef enum cpu_hold { CPU_ONE, CPU_LINEAR, CPU_EACH } cpu_hold;
 
 typedef struct cpu_value {
-    char text[28]; /* an SSA name or a literal */
+    char text[28];  /* an SSA name or a literal */
+    char first[28]; /* LINEAR: at the first lane of the range, where that is computed beside it */
     uint8_t type;  /* vyre_type that computes */
     uint8_t hold;  /* cpu_hold */
     bool known;    /* a literal: */
@@ -113,6 +114,12 @@ typedef struct cpu_site {
     int32_t step;   /* from trip to trip; of an access: of its index */
 } cpu_site;
 
+/* Where a variable occurs: the LET that binds it, and all statements that use or assign it. */
+typedef struct cpu_extent {
+    vyre_stmt let; /* VYRE_NONE: none does, or more than one */
+    vyre_stmt first, last;
+} cpu_extent;
+
 /* How the lanes of a segment run; each form is a file. */
 typedef enum cpu_form {
     CPU_FORM_LANES,  /* the lanes of a group, gang by gang (lanes.c) */
@@ -167,6 +174,7 @@ typedef struct cpu_emit {
     /* Per expression, then per statement: what probing answers for (cpu_mark); NULL: nothing. */
     uint8_t *marks, *found; /* used by code that runs; found by probing */
     cpu_span *spans;        /* per expression, of the present round */
+    cpu_extent *extents;    /* per variable */
     bool *is_single;        /* per variable: a LET binds it, and nothing else */
     cpu_value *bound;       /* per variable: the value of one that is_single */
     bool *opaque;           /* per variable: probing does not know its value */
@@ -220,6 +228,8 @@ cpu_value cpu_binary(cpu_emit *e, const char *op, vyre_type type, cpu_value x, c
 /* icmp or fcmp. */
 cpu_value cpu_compare(cpu_emit *e, const char *predicate, cpu_value x, cpu_value y);
 cpu_value cpu_select(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y);
+/* By a condition that is ONE, of values held alike, with the same stride. */
+cpu_value cpu_choose(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y);
 /* call @llvm.NAME.SUFFIX(operands) with the type of the first; declared once per module. */
 cpu_value cpu_intrinsic(cpu_emit *e, const char *name, vyre_type type, const cpu_value *operands,
                         uint32_t count);
@@ -263,6 +273,7 @@ void cpu_need_base(cpu_emit *e, vyre_decl decl);
 bool cpu_is_masked(const cpu_emit *e);
 cpu_value cpu_active(cpu_emit *e);               /* EACH bool */
 cpu_value cpu_any(cpu_emit *e, cpu_value bools); /* ONE bool */
+cpu_value cpu_any_in(cpu_emit *e, cpu_value mask);
 /* A vector of bools as what places keep, and back; all or none; what a place has (label 0: the name
  * alone). */
 cpu_value cpu_mask(cpu_emit *e, cpu_value bools);
@@ -309,6 +320,9 @@ void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index, uint32_t sit
 cpu_value cpu_with_span(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value v);
 /* The operands of `&&` or `||`, of which one may be made ONE. */
 void cpu_join_spans(cpu_emit *e, vyre_expr_op op, cpu_value *x, cpu_value *y);
+/* A value that is linear in the lane, or ONE in a gang, at the first lane of the range, which all
+ * gangs share. */
+cpu_value cpu_range_first(cpu_emit *e, const cpu_value *v);
 /* A condition as ONE, if the range is cut where it changes. */
 cpu_value cpu_cut_condition(cpu_emit *e, cpu_value condition, uint32_t site);
 /* A range that passes a guard; false: it does not clip. */

@@ -5,6 +5,7 @@
  * (saturating intrinsics), min and max of NaN (compare and select). Floats carry no flags, so LLVM
  * neither contracts nor reassociates. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/cpu/emit.h"
 #include "base/mutant.h"
@@ -227,12 +228,15 @@ static cpu_value select_value(cpu_emit *e, cpu_value c, cpu_value x, cpu_value y
         return cut;
     }
     if (all[0].hold == CPU_ONE && x.hold == y.hold && x.stride == y.stride) {
-        cut = cpu_select(e, all[0], x, y);
-        cut.stride = x.stride;
-        return cut;
+        return cpu_choose(e, all[0], x, y);
     }
     (void)cpu_together(e, all, 3);
     return cpu_select(e, all[0], all[1], all[2]);
+}
+
+/* Whether its value at the first lane of the range needs no code. */
+static bool is_based(const cpu_value *v) {
+    return v->hold == CPU_ONE || v->first[0];
 }
 
 /* Results that stay LINEAR; false: not this one. Only 32-bit integers wrap as addresses do. */
@@ -259,6 +263,11 @@ static bool apply_linear(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y,
     *out = cpu_new(e, (vyre_type)x.type, stride ? CPU_LINEAR : CPU_ONE, "%s i32 %s, %s", name,
                    x.text, y.text);
     out->stride = (int32_t)stride;
+    if (stride && is_based(&x) && is_based(&y)) {
+        cpu_value first = cpu_new(e, (vyre_type)x.type, CPU_ONE, "%s i32 %s, %s", name,
+                                  cpu_range_first(e, &x).text, cpu_range_first(e, &y).text);
+        memcpy(out->first, first.text, sizeof out->first);
+    }
     return true;
 }
 

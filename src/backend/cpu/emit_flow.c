@@ -5,6 +5,7 @@
  * that was left in this way asks whether anybody is still there: code never runs for nobody, so a
  * loop that only others would end is not entered. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/cpu/emit.h"
 
@@ -70,6 +71,39 @@ cpu_value cpu_any(cpu_emit *e, cpu_value bools) {
     cpu_value bits = cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width,
                              bools.text, e->width);
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", e->width, bits.text);
+}
+
+/* A mask of several vectors is joined to one first, which takes fewer instructions than to pack
+ * them. */
+cpu_value cpu_any_in(cpu_emit *e, cpu_value mask) {
+    const uint32_t whole = e->isa == CPU_SSE2 ? 4 : 8;
+    uint32_t width = e->width;
+    while (mask.type == VYRE_I32 && width > whole) {
+        cpu_value half[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            half[i] = (cpu_value){.type = VYRE_I32, .hold = CPU_EACH};
+            (void)snprintf(half[i].text, sizeof half[i].text, "%%v%u", e->next++);
+            vyre_text_printf(&e->body,
+                             "  %s = shufflevector <%u x i32> %s, <%u x i32> poison, <%u x i32> <",
+                             half[i].text, width, mask.text, width, width / 2);
+            for (uint32_t k = 0; k < width / 2; k++) {
+                vyre_text_printf(&e->body, "%si32 %u", k ? ", " : "", i * width / 2 + k);
+            }
+            vyre_text_puts(&e->body, ">\n");
+        }
+        width /= 2;
+        cpu_value joined = cpu_new(e, VYRE_I32, CPU_EACH, "or <%u x i32> %s, %s", width,
+                                   half[0].text, half[1].text);
+        memcpy(mask.text, joined.text, sizeof mask.text);
+    }
+    if (width == e->width) {
+        return cpu_any(e, cpu_bools(e, mask));
+    }
+    cpu_value bools = cpu_new(e, VYRE_BOOL, CPU_EACH, "icmp slt <%u x i32> %s, zeroinitializer",
+                              width, mask.text);
+    cpu_value bits =
+        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", width, bools.text, width);
+    return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", width, bits.text);
 }
 
 /* Bits of the active lanes are taken one by one, lowest first. */

@@ -350,8 +350,7 @@ static bool is_written(const cpu_emit *e, vyre_decl decl) {
  * that of the range's first lane, which all gangs share, and the distance from it. */
 static cpu_value trusted_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const char *stored = cpu_stored(element_of(e, decl));
-    cpu_value first = cpu_new(e, VYRE_U32, CPU_ONE, "sub i32 %s, %%k32", index.text);
-    cpu_value base = cpu_address(e, decl, first);
+    cpu_value base = cpu_address(e, decl, cpu_range_first(e, &index));
     return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i64 %%k", stored, base.text);
 }
 
@@ -495,7 +494,7 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
     const uint32_t label = cpu_label(e);
     const bool masked = cpu_is_masked(e);
     if (masked) {
-        cpu_line(e, "  br i1 %s, label %%once%u, label %%behind%u", cpu_any(e, cpu_active(e)).text,
+        cpu_line(e, "  br i1 %s, label %%once%u, label %%behind%u", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text,
                  label, label);
         cpu_line(e, "once%u:", label);
     }

@@ -8,11 +8,50 @@
 
 /* Variables. */
 
+static bool is_loop(const cpu_emit *e, const cpu_scope *scope) {
+    const uint8_t op = e->p->stmts[scope->opener].op;
+    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
+}
+
+/* Whether a loop has trips that lanes leave early and are back in the next one. */
+static bool has_continue(const cpu_emit *e, vyre_stmt loop) {
+    bool has = false;
+    for (vyre_stmt i = loop + 1; i < e->p->stmts[loop].match; i++) {
+        has |= e->p->stmts[i].op == VYRE_STMT_CONTINUE;
+    }
+    return has;
+}
+
+/* Whether lanes that are not active here keep what they have of a variable. They need not if all
+ * that they are not active for is that they left the loop that has all uses of it: they will not
+ * look at it again, unless a loop around brings them back behind its binding. */
+static bool keeps_others(const cpu_emit *e, vyre_var var) {
+    const cpu_extent *x = &e->extents[var];
+    if (e->depths[var] >= e->depth || e->width == 1) {
+        return false;
+    }
+    uint32_t at = e->scope_count;
+    while (at > 0 && !e->scopes[at - 1].parts) {
+        at--;
+    }
+    const vyre_stmt loop = at > 0 ? e->scopes[at - 1].opener : VYRE_NONE;
+    if (loop == VYRE_NONE || !is_loop(e, &e->scopes[at - 1]) || e->depth - e->depths[var] != 1 ||
+        x->let == VYRE_NONE || x->first < loop || has_continue(e, loop) ||
+        VYRE_MUTANT(cpu_left_behind, x->last > e->p->stmts[loop].match, false)) {
+        return true;
+    }
+    bool comes_back = false;
+    for (uint32_t i = 0; i + 1 < at; i++) {
+        comes_back |= is_loop(e, &e->scopes[i]) && e->scopes[i].opener > x->let;
+    }
+    return VYRE_MUTANT(cpu_left_again, comes_back, false);
+}
+
 static void raise(cpu_emit *e, vyre_var var, const cpu_value *value) {
     uint8_t hold = value->hold;
     int32_t stride = value->hold == CPU_LINEAR ? value->stride : 0;
-    if (e->depths[var] < e->depth && e->width > 1) {
-        hold = CPU_EACH; /* some lanes keep what they have */
+    if (keeps_others(e, var)) {
+        hold = CPU_EACH;
     }
     if (!e->started[var]) {
         e->started[var] = true;
@@ -110,7 +149,7 @@ void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
     } else if (value.hold == CPU_EACH) {
         return; /* this round is void */
     }
-    if (e->depths[var] < e->depth && each && e->width > 1) {
+    if (each && keeps_others(e, var)) {
         cpu_value old = cpu_get(e, var);
         value = cpu_select(e, cpu_active(e), value, old);
     }
@@ -138,7 +177,7 @@ static cpu_value both(cpu_emit *e, cpu_value x, cpu_value y) {
 static cpu_value narrow_active(cpu_emit *e, cpu_value condition) {
     cpu_value mask = both(e, cpu_mask_at(e, "act", 0), cpu_mask(e, condition));
     set_active(e, mask);
-    return cpu_any(e, cpu_bools(e, mask));
+    return cpu_any_in(e, mask);
 }
 
 /* The mask without the lanes that a place remembers. */
@@ -154,11 +193,6 @@ static cpu_scope *innermost_loop(cpu_emit *e) {
         }
     }
     return NULL;
-}
-
-static bool is_loop(const cpu_emit *e, const cpu_scope *scope) {
-    const uint8_t op = e->p->stmts[scope->opener].op;
-    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
 }
 
 /* Where one goes when nobody is active: the end of the innermost open list. */
@@ -181,7 +215,7 @@ static void need_somebody(cpu_emit *e) {
     char end[24];
     const uint32_t label = cpu_label(e);
     end_label(e, end, sizeof end);
-    cpu_line(e, "  br i1 %s, label %%some%u, label %%%s", cpu_any(e, cpu_active(e)).text, label,
+    cpu_line(e, "  br i1 %s, label %%some%u, label %%%s", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text, label,
              end);
     cpu_line(e, "some%u:", label);
 }
@@ -364,7 +398,7 @@ static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
         s->taken = cpu_mask(e, condition);
         cpu_value mask = both(e, s->saved, s->taken);
         set_active(e, mask);
-        test = only_chooses(e, stmt) ? cpu_literal(VYRE_BOOL, 1) : cpu_any(e, cpu_bools(e, mask));
+        test = only_chooses(e, stmt) ? cpu_literal(VYRE_BOOL, 1) : cpu_any_in(e, mask);
     }
     cpu_line(e, "  br i1 %s, label %%then%u, label %%%s%u", test.text, s->label, otherwise,
              s->label);
@@ -380,7 +414,7 @@ static void emit_else(cpu_emit *e) {
         cpu_value mask = both(e, s->saved, complement(e, s->taken));
         set_active(e, mask);
         cpu_value test =
-            only_chooses(e, s->opener) ? cpu_literal(VYRE_BOOL, 1) : cpu_any(e, cpu_bools(e, mask));
+            only_chooses(e, s->opener) ? cpu_literal(VYRE_BOOL, 1) : cpu_any_in(e, mask);
         cpu_line(e, "  br i1 %s, label %%elsewhere%u, label %%end%u", test.text, s->label,
                  s->label);
         cpu_line(e, "elsewhere%u:", s->label);
@@ -577,7 +611,7 @@ static void emit_end_of_loop(cpu_emit *e) {
     }
     if (s->left) {
         const uint32_t label = cpu_label(e);
-        cpu_line(e, "  br i1 %s, label %%some%u, label %%out%u", cpu_any(e, cpu_active(e)).text,
+        cpu_line(e, "  br i1 %s, label %%some%u, label %%out%u", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text,
                  label, s->label);
         cpu_line(e, "some%u:", label);
     }

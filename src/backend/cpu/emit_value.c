@@ -199,6 +199,17 @@ cpu_value cpu_select(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y)
                    cpu_type_of(e, &y), y.text);
 }
 
+cpu_value cpu_choose(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y) {
+    cpu_value v = cpu_select(e, condition, x, y);
+    v.stride = x.stride;
+    if (v.hold == CPU_LINEAR && x.first[0] && y.first[0]) {
+        cpu_value first = cpu_new(e, (vyre_type)x.type, CPU_ONE, "select i1 %s, i32 %s, i32 %s",
+                                  condition.text, x.first, y.first);
+        memcpy(v.first, first.text, sizeof v.first);
+    }
+    return v;
+}
+
 cpu_value cpu_intrinsic(cpu_emit *e, const char *name, vyre_type type, const cpu_value *operands,
                         uint32_t count) {
     cpu_value v = {.type = (uint8_t)type, .hold = operands[0].hold};

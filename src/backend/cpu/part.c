@@ -49,6 +49,32 @@ static void find_single(cpu_emit *e) {
     memset(e->started, 0, p->var_count);
 }
 
+static void extend(cpu_extent *x, vyre_stmt stmt) {
+    x->first = stmt < x->first ? stmt : x->first;
+    x->last = stmt;
+}
+
+static void find_extents(cpu_emit *e) {
+    const vyre_program_view *p = e->p;
+    for (vyre_var i = 0; i < p->var_count; i++) {
+        e->extents[i] = (cpu_extent){.let = VYRE_NONE, .first = VYRE_NONE};
+    }
+    for (vyre_stmt i = p->entry; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
+            if (p->exprs[k].op == VYRE_EXPR_VAR) {
+                extend(&e->extents[p->exprs[k].ref], i);
+            }
+        }
+        if (s->var != VYRE_NONE && s->op == VYRE_STMT_LET) {
+            cpu_extent *x = &e->extents[s->var];
+            x->let = x->first == VYRE_NONE && x->let == VYRE_NONE ? i : VYRE_NONE;
+        } else if (s->var != VYRE_NONE) {
+            extend(&e->extents[s->var], i);
+        }
+    }
+}
+
 /* Accesses that need no test. */
 static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_diag *diag) {
     const vyre_program_view *p = e->p;
@@ -110,17 +136,19 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->found = vyre_alloc_zeroed(a, sites, sizeof *e->found);
     e->spans = vyre_alloc_zeroed(a, p->expr_count, sizeof *e->spans);
     e->is_single = vyre_alloc_zeroed(a, p->var_count, sizeof *e->is_single);
+    e->extents = vyre_alloc_zeroed(a, p->var_count, sizeof *e->extents);
     e->bound = vyre_alloc_zeroed(a, p->var_count, sizeof *e->bound);
     e->opaque = vyre_alloc_zeroed(a, p->var_count, sizeof *e->opaque);
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->proven || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
+        !e->side || !e->proven || !e->extents || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
     find_single(e);
+    find_extents(e);
     /* Statements of the control program do not run in order. */
     vyre_status status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, a, diag);
     if (status != VYRE_OK) {
@@ -152,6 +180,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->found, sites, sizeof *e->found);
     vyre_free(a, e->spans, p->expr_count, sizeof *e->spans);
     vyre_free(a, e->is_single, p->var_count, sizeof *e->is_single);
+    vyre_free(a, e->extents, p->var_count, sizeof *e->extents);
     vyre_free(a, e->bound, p->var_count, sizeof *e->bound);
     vyre_free(a, e->opaque, p->var_count, sizeof *e->opaque);
     vyre_text_finish(&e->head);

@@ -109,9 +109,15 @@ static cpu_value without_wrap(cpu_emit *e, cpu_value v) {
     return first;
 }
 
-/* Running: a linear value at the first lane of the range, which all gangs share. */
-static cpu_value range_first(cpu_emit *e, cpu_value v) {
-    return cpu_new(e, (vyre_type)v.type, CPU_ONE, "sub i32 %s, %%k32", v.text);
+/* Running. Where it is computed beside the value LLVM need not find out that the distance of the
+ * gang cancels out, and takes it out of the loop over gangs. */
+cpu_value cpu_range_first(cpu_emit *e, const cpu_value *v) {
+    cpu_value first = {.type = v->type};
+    if (e->width == 1 || (v->hold == CPU_LINEAR && !v->first[0])) {
+        return cpu_new(e, (vyre_type)v->type, CPU_ONE, "sub i32 %s, %%k32", v->text);
+    }
+    memcpy(first.text, v->hold == CPU_LINEAR ? v->first : v->text, sizeof first.text);
+    return first;
 }
 
 /* Spans. */
@@ -179,8 +185,8 @@ static bool compare_with_span(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_val
     }
     s->first = known_first(op);
     if (!s->first.known) {
-        s->first = left ? cpu_apply(e, op, range_first(e, x), y, y)
-                        : cpu_apply(e, op, x, range_first(e, y), y);
+        s->first = left ? cpu_apply(e, op, cpu_range_first(e, &x), y, y)
+                        : cpu_apply(e, op, x, cpu_range_first(e, &y), y);
     }
     return true;
 }
@@ -436,10 +442,12 @@ static bool divide_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, c
         }
     } else {
         cpu_value first =
-            cpu_new(e, VYRE_I64, CPU_ONE, "zext i32 %s to i64", range_first(e, x).text);
+            cpu_new(e, VYRE_I64, CPU_ONE, "zext i32 %s to i64", cpu_range_first(e, &x).text);
         v = in_multiple(e, kind, first, distance, y);
         if (kind != QUOTIENT) {
-            v = cpu_new(e, VYRE_U32, CPU_ONE, "add i32 %s, %%k32", v.text);
+            first = v;
+            v = cpu_new(e, VYRE_U32, CPU_ONE, "add i32 %s, %%k32", first.text);
+            memcpy(v.first, first.text, sizeof v.first);
         }
     }
     v.type = x.type;
@@ -493,7 +501,6 @@ bool cpu_select_cut(cpu_emit *e, cpu_value condition, cpu_value x, cpu_value y, 
     if (!alike) {
         (void)cpu_together(e, way, 2);
     }
-    *out = cpu_select(e, one, way[0], way[1]);
-    out->stride = way[0].stride;
+    *out = cpu_choose(e, one, way[0], way[1]);
     return true;
 }

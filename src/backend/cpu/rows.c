@@ -63,13 +63,17 @@ void cpu_range_ids(cpu_emit *e, const char *x) {
         .type = VYRE_U32, .hold = e->width > 1 ? CPU_LINEAR : CPU_ONE, .stride = e->width > 1};
     e->lane = e->ids[0];
     (void)snprintf(e->lane.text, sizeof e->lane.text, "%s", x);
+    if (e->width > 1 && e->trusts && !e->probing) {
+        memcpy(e->lane.first, "%from", 6);
+    }
     if (e->form == CPU_FORM_LANES) { /* of a group along x */
         e->ids[0] = e->lane;
         e->ids[1] = e->ids[2] = cpu_u32(0);
         return;
     }
     e->ids[1] = e->ids[2] = (cpu_value){.type = VYRE_U32};
-    (void)snprintf(e->ids[0].text, sizeof e->ids[0].text, "%s", x);
+    memcpy(e->ids[0].text, e->lane.text, sizeof e->lane.text);
+    memcpy(e->ids[0].first, e->lane.first, sizeof e->lane.first);
     memcpy(e->ids[1].text, "%gy", 4);
     memcpy(e->ids[2].text, "%gz", 4);
 }
@@ -101,15 +105,13 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%far = alloca i64\n  store i64 0, ptr %%far");
     cpu_head(e, "  %%range = sub i32 %%to, %%from\n  %%range64 = zext i32 %%range to i64");
-    cpu_line(e, "  br label %%gangs");
+    /* Tested at the end of each: what is the same for all gangs is hoisted, divisions too. */
+    cpu_line(e, "  %%gang_any = icmp uge i64 %%range64, %u", e->width);
+    cpu_line(e, "  br i1 %%gang_any, label %%gangs, label %%finish");
     cpu_line(e, "gangs:");
     cpu_line(e, "  %%k = load i64, ptr %%far"); /* how far the gang is from the first */
     cpu_line(e, "  %%k32 = trunc i64 %%k to i32");
     cpu_line(e, "  %%l = add i32 %%from, %%k32");
-    cpu_line(e, "  %%k_next = add nuw nsw i64 %%k, %u", e->width);
-    cpu_line(e, "  %%gang_more = icmp ule i64 %%k_next, %%range64");
-    cpu_line(e, "  br i1 %%gang_more, label %%gang, label %%finish");
-    cpu_line(e, "gang:");
     cpu_range_ids(e, "%l");
     if (e->width > 1) {
         cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
@@ -119,8 +121,11 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);
     cpu_line(e, "  br label %%gang_end");
     cpu_line(e, "gang_end:");
+    cpu_line(e, "  %%k_next = add nuw nsw i64 %%k, %u", e->width);
     cpu_line(e, "  store i64 %%k_next, ptr %%far");
-    cpu_line(e, "  br label %%gangs");
+    cpu_line(e, "  %%k_last = add nuw nsw i64 %%k_next, %u", e->width);
+    cpu_line(e, "  %%gang_more = icmp ule i64 %%k_last, %%range64");
+    cpu_line(e, "  br i1 %%gang_more, label %%gangs, label %%finish");
     cpu_line(e, "finish:\n  ret i1 false");
     cpu_line(e, "stop:\n  ret i1 true");
 }
