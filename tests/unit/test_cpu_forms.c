@@ -243,6 +243,30 @@ TEST(rows_are_cut_where_their_lanes_part) {
     }
 }
 
+/* Values are put together by gangs, and by ranges where nothing else touches the buffer. */
+TEST(atomics_that_nobody_asks_back) {
+    need_llvm();
+    static const char *const ops[] = {"add", "sub", "min", "max", "and", "or", "xor"};
+    static const char *const types[] = {"u32", "i32", "u64", "i64"};
+    for (uint32_t i = 0; i < 28 && !test_failed(); i++) {
+        const char *op = ops[i % 7], *type = types[i / 7];
+        char text[600];
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : u32[]; out b : %s[9]; out c : %s[9];\n"
+                       "  let i = global_id.x; let v = %s(a[i]) * %s(a[i] - 500) + %s(i);\n"
+                       "  if (i < len(a)) { atomic_%s(b[2], v); if (a[i] %% 3 == 1) {\n"
+                       "    atomic_%s(b[2], v + %s(7)); atomic_%s(b[7], v); atomic_%s(b[9], v); }\n"
+                       "    if (a[i] > 400) { atomic_%s(c[global_id.y + 1], v); } }\n"
+                       "  atomic_%s(c[5], v, relaxed); }",
+                       type, type, type, type, type, op, op, type, op, op, op, op);
+        check(text, 100, 4, 2, 1);
+    }
+    check("program p workgroup(1) { in a : u32[]; out b : u32[4];\n"
+          "  for (k in 0 .. 5) { atomic_add(b[0], a[k]); atomic_xor(b[1], b[0] + k);\n"
+          "    b[2] = b[0]; atomic_max(b[3], 7); atomic_min(b[3], k); } }",
+          9, 1, 1, 1);
+}
+
 /* Lanes that have left a loop keep what will be looked at again, and only that. */
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();

@@ -15,7 +15,7 @@ enum { OUTPUTS = 6, ELEMENTS = 1200, ROW = 600, DEPTH = 3 };
 typedef struct maker {
     vyre_text head, body;
     uint64_t random;
-    uint32_t outputs, lets, loops, depth;
+    uint32_t outputs, lets, loops, atomics, depth;
 } maker;
 
 static uint32_t below(maker *m, uint32_t n) {
@@ -119,6 +119,20 @@ static void say_store(maker *m) {
     }
 }
 
+/* Of a buffer that nothing else touches: on one element, one for each row, or several. */
+static void say_atomic(maker *m) {
+    static const char *const ops[] = {"add", "xor", "max", "min", "or"};
+    static const char *const values[] = {"x * 3 + s", "a[x + 1]", "7", "s"};
+    static const char *const places[] = {"3", "y", "x % 5", "x", "9"};
+    const uint32_t n = m->atomics++;
+    const char *op = pick(m, ops, 5), *type = below(m, 3) ? "u32" : "i64";
+    vyre_text_printf(&m->head, " out h%u : %s[9];", n, type);
+    for (uint32_t i = 1 + below(m, 2); i > 0; i--) {
+        const char *place = pick(m, places, below(m, 3) ? 2 : 5);
+        say(m, "atomic_%s(h%u[%s], %s(%s));\n", op, n, place, type, pick(m, values, 4));
+    }
+}
+
 /* Text in which # stands for a number. */
 static void say_numbered(maker *m, const char *text, uint32_t number) {
     for (; *text; text++) {
@@ -192,6 +206,8 @@ static void say_list(maker *m, uint32_t most) {
             say(m, "for (j in 0 .. %s) { s = s + a[x + j]; }\n", below(m, 2) ? "3" : "x % 4");
         } else if (kind == 12) {
             say_loop(m);
+        } else if (kind == 13) {
+            say_atomic(m);
         }
     }
     m->depth--;

@@ -25,9 +25,9 @@ typedef enum cpu_hold { CPU_ONE, CPU_LINEAR, CPU_EACH } cpu_hold;
 typedef struct cpu_value {
     char text[28];  /* an SSA name or a literal */
     char first[28]; /* LINEAR: at the first lane of the range, where that is computed beside it */
-    uint8_t type;  /* vyre_type that computes */
-    uint8_t hold;  /* cpu_hold */
-    bool known;    /* a literal: */
+    uint8_t type;   /* vyre_type that computes */
+    uint8_t hold;   /* cpu_hold */
+    bool known;     /* a literal: */
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
     uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
@@ -190,9 +190,10 @@ typedef struct cpu_emit {
     uint8_t *side;    /* per statement: cpu_side */
     cpu_site *sites;  /* per expression, then per statement */
     /* Per variable and declaration, of the present round. */
-    uint16_t *depths; /* per variable: how many scopes that part it was bound in */
-    bool *has_place;  /* per variable: its place is in the entry block */
-    bool *has_base;   /* per declaration: its base and count are */
+    uint16_t *depths;  /* per variable: how many scopes that part it was bound in */
+    bool *has_place;   /* per variable: its place is in the entry block */
+    bool *has_base;    /* per declaration: its base and count are */
+    uint32_t *tallied; /* per statement: 1 + index of an atomic that waits for the range's end */
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
 
@@ -262,6 +263,14 @@ cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
 void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 /* emit_atomic.c */
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
+/* One operation with a value that is ONE, whose old value nobody asks for. */
+void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value);
+/* tally.c: whether values of lanes may be put together before the operation; the result of that;
+ * instead of the operation, now and at the end of the range (false: not this one). */
+bool cpu_tally_joins(const cpu_emit *e, const vyre_stmt_node *s);
+cpu_value cpu_tally_join(cpu_emit *e, const vyre_stmt_node *s, cpu_value value);
+bool cpu_tally(cpu_emit *e, const vyre_stmt_node *s, const cpu_value *index, cpu_value value);
+void cpu_emit_tallies(cpu_emit *e);
 /* Address of an element, in bounds or not; index is ONE. */
 cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
 /* Whether no lane of the gang at work is outside. */

@@ -171,11 +171,27 @@ static void lane_of_gang(cpu_emit *e, const vyre_stmt_node *s, const operands *o
     }
 }
 
+void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value) {
+    place at = {.decl = s->decl,
+                .type = (vyre_type)e->p->decls[s->decl].type,
+                .value = value,
+                .expected = value};
+    e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
+    (void)one_lane(e, s, index, &at);
+}
+
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
     enum { UNROLLED = 16 }; /* the widest gang whose lanes have code of their own, if all do it */
     operands o = {.type = (vyre_type)e->p->decls[s->decl].type,
                   .index = cpu_operand(e, s, 0),
                   .value = cpu_operand(e, s, 1)};
+    if (cpu_tally(e, s, &o.index, o.value)) {
+        return;
+    }
+    if (e->width > 1 && o.index.hold == CPU_ONE && cpu_tally_joins(e, s)) {
+        cpu_atomic_once(e, s, o.index, cpu_tally_join(e, s, o.value));
+        return;
+    }
     e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
     o.expected = s->arg[2] == VYRE_NONE ? o.value : cpu_operand(e, s, 2);
     if (e->width == 1) {

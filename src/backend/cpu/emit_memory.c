@@ -494,8 +494,8 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
     const uint32_t label = cpu_label(e);
     const bool masked = cpu_is_masked(e);
     if (masked) {
-        cpu_line(e, "  br i1 %s, label %%once%u, label %%behind%u", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text,
-                 label, label);
+        cpu_line(e, "  br i1 %s, label %%once%u, label %%behind%u",
+                 cpu_any_in(e, cpu_mask_at(e, "act", 0)).text, label, label);
         cpu_line(e, "once%u:", label);
     }
     cpu_value to = sure_address(e, decl, index, site);

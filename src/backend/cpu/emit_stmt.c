@@ -215,8 +215,8 @@ static void need_somebody(cpu_emit *e) {
     char end[24];
     const uint32_t label = cpu_label(e);
     end_label(e, end, sizeof end);
-    cpu_line(e, "  br i1 %s, label %%some%u, label %%%s", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text, label,
-             end);
+    cpu_line(e, "  br i1 %s, label %%some%u, label %%%s",
+             cpu_any_in(e, cpu_mask_at(e, "act", 0)).text, label, end);
     cpu_line(e, "some%u:", label);
 }
 
@@ -611,8 +611,8 @@ static void emit_end_of_loop(cpu_emit *e) {
     }
     if (s->left) {
         const uint32_t label = cpu_label(e);
-        cpu_line(e, "  br i1 %s, label %%some%u, label %%out%u", cpu_any_in(e, cpu_mask_at(e, "act", 0)).text,
-                 label, s->label);
+        cpu_line(e, "  br i1 %s, label %%some%u, label %%out%u",
+                 cpu_any_in(e, cpu_mask_at(e, "act", 0)).text, label, s->label);
         cpu_line(e, "some%u:", label);
     }
     if (!is_short(e, s)) {

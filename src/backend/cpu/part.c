@@ -130,6 +130,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->depths = vyre_alloc_zeroed(a, p->var_count, sizeof *e->depths);
     e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
     e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
+    e->tallied = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
     e->sites = vyre_alloc_zeroed(a, sites, sizeof *e->sites);
     e->marks = vyre_alloc_zeroed(a, sites, sizeof *e->marks);
@@ -142,7 +143,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->proven || !e->extents || !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
+        !e->side || !e->proven || !e->extents || !e->tallied || !e->sites ||
+        cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
@@ -174,6 +176,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->depths, p->var_count, sizeof *e->depths);
     vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
     vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
+    vyre_free(a, e->tallied, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
     vyre_free(a, e->sites, sites, sizeof *e->sites);
     vyre_free(a, e->marks, sites, sizeof *e->marks);
@@ -236,6 +239,7 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         vyre_text_reset(&e->body);
         memset(e->has_place, 0, e->p->var_count);
         memset(e->has_base, 0, e->p->decl_count);
+        memset(e->tallied, 0, e->p->stmt_count * sizeof *e->tallied);
         e->next = 1;
         e->scope_count = e->depth = e->gang = 0;
         body(e);

@@ -126,7 +126,9 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_line(e, "  %%k_last = add nuw nsw i64 %%k_next, %u", e->width);
     cpu_line(e, "  %%gang_more = icmp ule i64 %%k_last, %%range64");
     cpu_line(e, "  br i1 %%gang_more, label %%gangs, label %%finish");
-    cpu_line(e, "finish:\n  ret i1 false");
+    cpu_line(e, "finish:");
+    cpu_emit_tallies(e);
+    cpu_line(e, "  ret i1 false");
     cpu_line(e, "stop:\n  ret i1 true");
 }
 
@@ -424,19 +426,22 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
     const vyre_program_view *p = vyre_program_get(group->program);
-    const bool atomics = p->stats.stmt_kinds >> VYRE_STMT_ATOMIC & 1;
     const bool traps = p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1;
-    fast_widths lanes = {.wide = w->gang ? w->gang : atomics || traps ? 1 : natural[w->isa]};
     cpu_emit e;
     vyre_status status = cpu_part_begin(w, group, 0, &e, diag);
     if (status != VYRE_OK) {
         return status;
     }
+    const bool atomics = !cpu_tally_in_gangs(&e);
+    fast_widths lanes = {.wide = w->gang ? w->gang : atomics || traps ? 1 : natural[w->isa]};
     e.form = CPU_FORM_ROWS;
     cpu_note(&e, VYRE_NONE, "form",
              "groups are dissolved, lanes along x are one range because nothing is shared within a "
              "group");
-    cpu_note_width(w, &e, lanes.wide, atomics ? "it has atomics" : traps ? "it may trap" : NULL);
+    cpu_note_width(w, &e, lanes.wide,
+                   atomics ? "it has atomics on elements of its own"
+                   : traps ? "it may trap"
+                           : NULL);
     write_fast(w, &e, number, &lanes);
     e.width = 1;
     e.trusts = false;

@@ -27,8 +27,12 @@ program rows workgroup(24) {
         b[i] = s;
     }
     grid_sync;
-    if (i < len(a)) {
+    if (i < len(a)) { // one sum
         atomic_add(sum[0], b[i]);
+    }
+    grid_sync;
+    if (i < len(a)) { // many
+        atomic_add(b[a[i]], 1);
     }
     grid_sync;
     if (i < len(a) && b[i] == 77) {
