@@ -7,6 +7,7 @@
 #include "vyre/check.h"
 #include "vyre/device.h"
 #include "vyre/dispatch.h"
+#include "vyre/emit.h"
 #include "vyre/fuse.h"
 #include "vyre/ir.h"
 #include "vyre/limits.h"

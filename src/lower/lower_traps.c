@@ -181,6 +181,20 @@ static uint32_t count_sites(const vyre_program_view *p, vyre_decl traps) {
     return sites;
 }
 
+bool vyre_trap_site(const vyre_program *lowered, vyre_decl traps, uint32_t site,
+                    const char **out_tag, vyre_place *out_place) {
+    const vyre_program_view *p = vyre_program_get(lowered);
+    vyre_stmt s = next_site(p, traps, p->entry);
+    for (; site > 0 && s != VYRE_NONE; site--) {
+        s = next_site(p, traps, s + 1);
+    }
+    if (s != VYRE_NONE) {
+        *out_tag = p->stmts[region_of(p, s)].text;
+        *out_place = vyre_program_stmt_place(lowered, s);
+    }
+    return s != VYRE_NONE;
+}
+
 uint64_t vyre_trap_words(const vyre_program *lowered, vyre_decl traps, const uint32_t grid[3]) {
     const vyre_program_view *p = vyre_program_get(lowered);
     uint64_t lanes = (uint64_t)p->workgroup[0] * p->workgroup[1] * p->workgroup[2];

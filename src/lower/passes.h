@@ -38,4 +38,9 @@ vyre_lower_pass vyre_lower_zero;
  * are replaced. */
 bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can);
 
+/* Where a lowered program records traps: tag and place of its site number `site`, whose 64 words
+ * lie behind those of the sites before it; false if there are not so many. */
+bool vyre_trap_site(const vyre_program *lowered, vyre_decl traps, uint32_t site,
+                    const char **out_tag, vyre_place *out_place);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/emitted.h"
 #include "diff/groups.h"
 #include "diff/minimal.h"
 #include "diff/queued.h"
@@ -81,6 +82,9 @@ vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     vyre_status status = minimal_add(d->registry, diag);
     if (status == VYRE_OK) {
         status = queued_add(d->registry, diag);
+    }
+    if (status == VYRE_OK) {
+        status = emitted_add(d->registry, diag);
     }
     if (status == VYRE_OK) {
         status = vyre_device_open(d->registry, "ref", NULL, &d->ref, diag);

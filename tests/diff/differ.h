@@ -47,7 +47,7 @@ typedef struct differ_ending {
 } differ_ending;
 
 typedef struct differ {
-    vyre_registry *registry; /* with "ref-groups", "ref-minimal" and "ref-queue" */
+    vyre_registry *registry; /* with "ref-groups", "ref-minimal", "ref-queue" and "emit-c" */
     vyre_device *ref;
     const differ_backend *backend; /* under test, */
     char uri[DIFFER_URI];          /* as it was asked for */

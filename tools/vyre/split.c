@@ -1,9 +1,7 @@
 /* vyre split: a program as barrier-free segments, what runs them in which order, and why. */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "io/file.h"
+#include "folder.h"
 #include "split.h"
 
 typedef struct split_options {
@@ -40,22 +38,6 @@ static const cli_option options[] = {
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
 
-static vyre_status stage_file(vyre_stage *stage, const char *folder, const char *name,
-                              const vyre_text *contents, vyre_diag *diag) {
-    vyre_text path;
-    vyre_text_init(&path, NULL);
-    vyre_text_printf(&path, "%s/%s", folder, name);
-    vyre_status status = vyre_text_status(&path, "a path", diag);
-    if (status == VYRE_OK) {
-        status = vyre_stage_open(stage, vyre_text_string(&path), diag);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_stage_write(stage, vyre_text_string(contents), contents->length, diag);
-    }
-    vyre_text_finish(&path);
-    return status;
-}
-
 static vyre_status stage_segment(vyre_stage *stage, const char *folder, const vyre_program *segment,
                                  vyre_text *text, vyre_diag *diag) {
     char name[VYRE_LIMIT_NAME + 8];
@@ -63,10 +45,10 @@ static vyre_status stage_segment(vyre_stage *stage, const char *folder, const vy
     vyre_text_reset(text);
     (void)vyre_program_print(segment, cli_write_text, text);
     vyre_status status = vyre_text_status(text, "a segment", diag);
-    return status == VYRE_OK ? stage_file(stage, folder, name, text, diag) : status;
+    return status == VYRE_OK ? cli_stage_file(stage, folder, name, text, diag) : status;
 }
 
-static vyre_status stage_all(vyre_stage *stage, const char *folder, const vyre_module *module,
+static vyre_status stage_all(vyre_stage *stage, const char *folder, const void *module,
                              vyre_diag *diag) {
     const vyre_module_view *v = vyre_module_get(module);
     vyre_text text;
@@ -74,30 +56,13 @@ static vyre_status stage_all(vyre_stage *stage, const char *folder, const vyre_m
     vyre_status status =
         vyre_module_write(module, VYRE_MODULE_JSON, NULL, cli_write_text, &text, diag);
     if (status == VYRE_OK) {
-        status = stage_file(stage, folder, "schedule.json", &text, diag);
+        status = cli_stage_file(stage, folder, "schedule.json", &text, diag);
     }
     for (uint32_t i = 0; i < v->segment_count && status == VYRE_OK; i++) {
         status = stage_segment(stage, folder, v->segments[i], &text, diag);
     }
     vyre_text_finish(&text);
     return status;
-}
-
-/* All files appear or none; the folder itself is made if it is not there. */
-static cli_exit write_folder(cli_context *cli, const char *folder, const vyre_module *module) {
-    vyre_diag diag = {0};
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        vyre_fail_errno(&diag, folder, "make", errno);
-        return cli_report(cli, &diag);
-    }
-    vyre_stage stage;
-    vyre_stage_init(&stage, NULL);
-    vyre_status status = stage_all(&stage, folder, module, &diag);
-    if (status == VYRE_OK) {
-        status = vyre_stage_commit(&stage, &diag);
-    }
-    vyre_stage_finish(&stage);
-    return status == VYRE_OK ? CLI_OK : cli_report(cli, &diag);
 }
 
 static cli_exit show(cli_context *cli, const split_options *o, const vyre_module *module,
@@ -172,7 +137,8 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         split(o, program, of_group, o->lowered ? &can : NULL, &decisions, &module, &diag);
     vyre_program_release(program);
     if (status == VYRE_OK) {
-        exit = o->folder ? write_folder(cli, o->folder, module) : show(cli, o, module, &decisions);
+        exit = o->folder ? cli_write_folder(cli, o->folder, stage_all, module)
+                         : show(cli, o, module, &decisions);
         vyre_module_release(module);
     }
     split_decisions_finish(&decisions);

@@ -1,0 +1,13 @@
+/* Emitted C as a device. */
+#ifndef VYRE_TESTS_DIFF_EMITTED_H
+#define VYRE_TESTS_DIFF_EMITTED_H
+
+#include "vyre/backend.h"
+
+/* Adds "emit-c" to a registry: it takes whole programs, and runs what a C compiler makes of their
+ * text. "emit-c://cc=clang&opt=2&threads=1": the compiler (default gcc), how much it tries (default
+ * 1), and whether groups run on threads. Emitted code may do nothing undefined: then the process
+ * ends. */
+vyre_status emitted_add(vyre_registry *registry, vyre_diag *diag);
+
+#endif
