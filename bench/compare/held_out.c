@@ -155,6 +155,137 @@ static bool make_triangles(bench_instance *i) {
     return add_bytes(i, begin, i->data.in_bytes[1]);
 }
 
+/* Lines */
+
+static bool make_compact(bench_instance *i) {
+    bool good = add_both(i, VYRE_U64, i->data.size[0]);
+    add_output(i, U4);
+    return good;
+}
+
+static bool add_sorted(bench_instance *i, uint64_t count, uint64_t seed) {
+    uint64_t sum = 0, most = UINT32_MAX / (count + 1) * 2;
+    uint32_t *number = malloc(count * U4);
+    for (uint64_t k = 0; number && k < count; k++) {
+        sum += instance_random(&seed) % most;
+        number[k] = (uint32_t)(sum < UINT32_MAX ? sum : UINT32_MAX);
+    }
+    return add_bytes(i, number, count * U4);
+}
+
+static bool make_merge(bench_instance *i) {
+    add_output(i, (i->data.size[0] + i->data.size[1]) * U4);
+    bool good = add_sorted(i, i->data.size[0], 62);
+    return add_sorted(i, i->data.size[1], 63) && good;
+}
+
+static bool make_encode(bench_instance *i) {
+    enum { SYMBOLS = 256 };
+    uint64_t n = i->data.size[0], seed = 64;
+    uint32_t *code = malloc(sizeof *code * SYMBOLS), *length = malloc(sizeof *length * SYMBOLS);
+    for (int k = 0; code && length && k < SYMBOLS; k++) {
+        length[k] = 1 + (uint32_t)(instance_random(&seed) % 16);
+        code[k] = (uint32_t)(instance_random(&seed) & ((1u << length[k]) - 1));
+    }
+    add_output(i, (n / 2 + 1) * U4);
+    add_output(i, U4);
+    bool good = add_input(i, VYRE_U8, n, 65);
+    good = add_bytes(i, code, sizeof *code * SYMBOLS) && good;
+    return add_bytes(i, length, sizeof *length * SYMBOLS) && good;
+}
+
+static bool make_fir(bench_instance *i) {
+    enum { WEIGHTS = 64 };
+    uint64_t seed = 66;
+    int16_t *weight = malloc(sizeof *weight * WEIGHTS);
+    for (int k = 0; weight && k < WEIGHTS; k++) {
+        weight[k] = (int16_t)((int)(instance_random(&seed) % 1024) - 512);
+    }
+    bool good = add_both(i, VYRE_I16, i->data.size[0]);
+    return add_bytes(i, weight, sizeof *weight * WEIGHTS) && good;
+}
+
+static bool make_deposit(bench_instance *i) {
+    add_output(i, sizeof(uint32_t) << (2 * i->data.size[1]));
+    bool good = add_input(i, VYRE_U32, i->data.size[0], 67);
+    return add_input(i, VYRE_U32, i->data.size[0], 68) && good;
+}
+
+/* In registers */
+
+static uint32_t behind_the_point(double x) {
+    return (uint32_t)((x - floor(x)) * 4294967296.0);
+}
+
+/* Constants are cube roots of primes, and square roots, as the standard says. */
+static bool make_sha256(bench_instance *i) {
+    enum { KEYS = 64, STATE = 8 };
+    uint32_t *key = malloc(sizeof *key * KEYS), *start = malloc(sizeof *start * STATE);
+    int found = 0;
+    for (int number = 2; key && start && found < KEYS; number++) {
+        bool is_prime = true;
+        for (int d = 2; d * d <= number; d++) {
+            is_prime &= number % d != 0;
+        }
+        if (is_prime && found < STATE) {
+            start[found] = behind_the_point(sqrt(number));
+        }
+        if (is_prime) {
+            key[found++] = behind_the_point(cbrt(number));
+        }
+    }
+    add_output(i, i->data.size[0] * STATE * U4);
+    bool good = add_input(i, VYRE_U32, plane(i) * 16, 69);
+    good = add_bytes(i, key, sizeof *key * KEYS) && good;
+    return add_bytes(i, start, sizeof *start * STATE) && good;
+}
+
+static bool make_queens(bench_instance *i) {
+    add_output(i, U4);
+    return true;
+}
+
+static bool make_asian(bench_instance *i) {
+    add_output(i, i->data.size[0] * F4);
+    return add_input(i, VYRE_U32, i->data.size[0], 70);
+}
+
+static bool make_inverse(bench_instance *i) {
+    enum { SIDE = 16, MATRIX = SIDE * SIDE };
+    uint64_t count = i->data.size[0] * MATRIX, seed = 71;
+    double *a = malloc(count * F8);
+    for (uint64_t k = 0; a && k < count; k++) {
+        double random = (double)(instance_random(&seed) % 1000) / 1000.0;
+        a[k] = k % MATRIX % (SIDE + 1) == 0 ? SIDE + random : random;
+    }
+    add_output(i, count * F8);
+    return add_bytes(i, a, count * F8);
+}
+
+/* Points */
+
+static bool make_knn(bench_instance *i) {
+    enum { AXES = 16, BEST = 8 };
+    add_output(i, i->data.size[0] * BEST * U4);
+    add_output(i, i->data.size[0] * BEST * U4);
+    bool good = add_input(i, VYRE_U8, i->data.size[0] * AXES, 72);
+    return add_input(i, VYRE_U8, i->data.size[1] * AXES, 73) && good;
+}
+
+static bool make_neighbours(bench_instance *i) {
+    add_output(i, i->data.size[0] * U4);
+    bool good = add_input(i, VYRE_U16, i->data.size[0], 74);
+    return add_input(i, VYRE_U16, i->data.size[0], 75) && good;
+}
+
+static bool make_lava(bench_instance *i) {
+    enum { INSIDE = 64 };
+    uint64_t particles = i->data.size[0] * i->data.size[0] * i->data.size[0] * INSIDE;
+    add_output(i, particles * 4 * F4);
+    bool good = add_input(i, VYRE_F32, particles * 3, 76);
+    return add_input(i, VYRE_F32, particles, 77) && good;
+}
+
 /* Limits: what is read and written once in each step, from where it fits, or what is computed. */
 
 static double limit_stencil27(const bench_instance *i, const peer_limits *l) {
@@ -214,5 +345,33 @@ const bench_workload held_out_workloads[] = {
      .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(triangles), .make = make_triangles, .size = {{13, 8}, {10, 8}, {6, 4}},
      .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(compact), .make = make_compact, .size = {{1 << 23}, {1 << 17}, {40000}},
+     .outputs = {BENCH_EXACT(VYRE_U64), BENCH_EXACT(VYRE_U32)}, .limit = limit_once,
+     .limited_by = "DRAM"},
+    {HELD_OUT(merge), .make = make_merge,
+     .size = {{1 << 23, 10000000}, {1 << 16, 100000}, {1500, 1111}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}, .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(encode), .make = make_encode, .size = {{1 << 24}, {1 << 18}, {7777}},
+     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(fir), .make = make_fir, .size = {{1 << 23}, {1 << 17}, {1000}},
+     .outputs = {BENCH_EXACT(VYRE_I16)}},
+    {HELD_OUT(deposit), .make = make_deposit, .size = {{1 << 22, 9}, {1 << 16, 7}, {3000, 4}},
+     .params = {{"bits", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(sha256), .make = make_sha256, .size = {{1 << 15, 8}, {1 << 12, 2}, {77, 2}},
+     .params = {{"messages", 0}, {"blocks", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(queens), .make = make_queens, .size = {{13}, {10}, {7}}, .params = {{"n", 0}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(asian), .make = make_asian, .size = {{1 << 17, 32}, {1 << 13, 16}, {300, 4}},
+     .params = {{"paths", 0}, {"pairs", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
+    {HELD_OUT(inverse), .make = make_inverse, .size = {{1 << 14}, {1 << 9}, {5}},
+     .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(knn), .make = make_knn, .size = {{4096, 4096}, {512, 512}, {70, 100}},
+     .params = {{"queries", 0}, {"points", 1}},
+     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(neighbours), .make = make_neighbours,
+     .size = {{1 << 18, 256, 200}, {1 << 14, 64, 500}, {700, 8, 5000}},
+     .params = {{"side", 1}, {"reach", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(lava), .make = make_lava, .size = {{8}, {4}, {2}}, .params = {{"side", 0}},
+     .outputs = {{VYRE_F32, 1e-5}}},
     {.name = NULL},
 };

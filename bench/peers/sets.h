@@ -70,7 +70,19 @@ void set_collect(void *state, const peer_instance *p);
     X(spmv_rows)                                                                                   \
     X(independent)                                                                                 \
     X(components)                                                                                  \
-    X(triangles)
+    X(triangles)                                                                                   \
+    X(compact)                                                                                     \
+    X(merge)                                                                                       \
+    X(encode)                                                                                      \
+    X(fir)                                                                                         \
+    X(deposit)                                                                                     \
+    X(sha256)                                                                                      \
+    X(queens)                                                                                      \
+    X(asian)                                                                                       \
+    X(inverse)                                                                                     \
+    X(knn)                                                                                         \
+    X(neighbours)                                                                                  \
+    X(lava)
 
 #define SET_DECLARE(name) extern const peer peer_##name;
 PEER_WIDER(SET_DECLARE)
