@@ -61,11 +61,13 @@ struct cpu_llvm {
 enum { LEVEL_NONE = 0, LEVEL_DEFAULT = 2, RELOC_PIC = 2, CODE_SMALL = 3, OBJECT_FILE = 1 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
-#define CLEAN                                                                                      \
-    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,reassociate,loop-mssa(licm),"
-#define TIDY "gvn,instcombine<no-verify-fixpoint>,simplifycfg"
-static const char passes[] = "function(" CLEAN TIDY ",loop(indvars,loop-unroll-full)),inline,"
-                             "function(" CLEAN "loop(loop-unroll-full)," TIDY ")";
+/* Before functions are put in place they are only made small: all else is done once, where it is
+ * known what stands around them. */
+#define SMALL "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg"
+static const char passes[] =
+    "function(" SMALL "),inline,function(" SMALL ",reassociate,loop-mssa(licm),"
+    "loop(indvars,loop-unroll-full),gvn,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(licm))";
 
 /* Names under which distributions have the library, and where. */
 static const char *const library_names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
