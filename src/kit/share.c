@@ -3,14 +3,14 @@
  * A slot is one word: the chunks [begin, end) that are left of its owner's part, 28 bits each, and
  * 8 bits of the round in which that was written. A slot of an earlier round stands for the whole
  * part that the owner has not begun: a thief may take from it too, so that a worker which is late
- * holds nobody up. The owner takes one chunk from the front, a thief the back half, by exchanging
+ * holds nobody up. The owner takes some chunks from the front, a thief the back half, by exchanging
  * the word for a smaller range; a thief keeps what it took in its own slot, which is empty then.
  *
  * Why each chunk runs once: every exchange succeeds only on the very word it was computed from, and
  * a range, once taken from, never comes back in a round. Everybody has written its own slot in each
  * round (begin does), so a slot is of this round or of the one before, and 8 bits tell them apart.
  *
- * Costs one locked operation for a chunk; with nothing left one look at each slot. */
+ * Costs one locked operation for what is taken at once; with nothing left one look at each slot. */
 #include "kit/share.h"
 
 #include "base/checked.h"
@@ -71,9 +71,10 @@ void vyre_share_init(vyre_share *share, vyre_share_slot *slots, uint32_t me, uin
     atomic_store_explicit(&slots[me].rest, 0, memory_order_relaxed);
 }
 
-void vyre_share_begin(vyre_share *share, uint64_t n, uint64_t chunk) {
+void vyre_share_begin(vyre_share *share, uint64_t n, uint64_t chunk, uint32_t fraction) {
     uint64_t least = vyre_ceil_div(n, most_chunks);
     share->n = n;
+    share->fraction = fraction;
     share->chunk = chunk < least ? least : chunk;
     share->chunks = vyre_ceil_div(n, share->chunk);
     share->round = (share->round + 1) % ROUNDS;
@@ -87,22 +88,24 @@ void vyre_share_begin(vyre_share *share, uint64_t n, uint64_t chunk) {
     }
 }
 
-static void hand_out(const vyre_share *share, uint64_t chunk, vyre_range *out_range) {
-    out_range->begin = chunk * share->chunk;
-    out_range->end = chunk + 1 < share->chunks ? (chunk + 1) * share->chunk : share->n;
+static vyre_range hand_out(const vyre_share *share, uint64_t first, uint64_t count) {
+    const uint64_t end = first + count;
+    return (vyre_range){.begin = first * share->chunk,
+                        .end = end < share->chunks ? end * share->chunk : share->n};
 }
 
 static bool take_own(vyre_share *share, vyre_range *out_range) {
     _Atomic uint64_t *mine = &share->slots[share->me].rest;
     uint64_t word = atomic_load_explicit(mine, memory_order_relaxed);
     for (;;) {
-        vyre_range rest = rest_of(share, share->me, word);
+        const vyre_range rest = rest_of(share, share->me, word);
         if (rest.begin == rest.end) {
             return false;
         }
-        uint64_t chunk = rest.begin++;
-        if (atomic_compare_exchange_weak(mine, &word, pack(share->round, rest))) {
-            hand_out(share, chunk, out_range);
+        const uint64_t some = (rest.end - rest.begin) / share->fraction, count = some ? some : 1;
+        const vyre_range left = {.begin = rest.begin + count, .end = rest.end};
+        if (atomic_compare_exchange_weak(mine, &word, pack(share->round, left))) {
+            *out_range = hand_out(share, rest.begin, VYRE_MUTANT(share_takes_less, count, 1));
             return true;
         }
     }

@@ -100,7 +100,7 @@ TEST(one_thread_may_take_the_parts_of_all) {
             uint32_t me = round % count;
             for (uint32_t i = 0; i < count; i++) {
                 vyre_share *share = &s.shares[(me + i) % count];
-                vyre_share_begin(share, 77, 1 + round % 5);
+                vyre_share_begin(share, 77, 1 + round % 5, 1 + round % 6);
                 for (vyre_range r; vyre_share_next(share, &r);) {
                     CHECK_EQ(i, 0);
                     mark(&s, r);
@@ -118,6 +118,7 @@ TEST(workers_taking_turns_at_random_take_each_item_once) {
         setup(&s, 1 + (uint32_t)test_random_below(&seed, WORKERS));
         uint64_t n = test_random_below(&seed, 400);
         uint64_t chunk = 1 + test_random_below(&seed, 9);
+        const uint32_t fraction = UINT32_C(1) << test_random_below(&seed, 10);
         bool begun[WORKERS] = {0}, ended[WORKERS] = {0};
         for (uint32_t left = s.count; left;) {
             uint32_t me = (uint32_t)test_random_below(&seed, s.count);
@@ -126,10 +127,10 @@ TEST(workers_taking_turns_at_random_take_each_item_once) {
                 continue;
             }
             if (!begun[me]) {
-                vyre_share_begin(&s.shares[me], n, chunk);
+                vyre_share_begin(&s.shares[me], n, chunk, fraction);
                 begun[me] = true;
             } else if (vyre_share_next(&s.shares[me], &r)) {
-                CHECK(r.end > r.begin && r.end - r.begin <= chunk);
+                CHECK(r.end > r.begin && (fraction < 400 || r.end - r.begin <= chunk));
                 mark(&s, r);
             } else {
                 ended[me] = true;
@@ -140,12 +141,27 @@ TEST(workers_taking_turns_at_random_take_each_item_once) {
     }
 }
 
+TEST(a_worker_takes_much_first_and_little_last) {
+    static const uint64_t ends[] = {48, 72, 84, 90, 93, 96, 98};
+    static stealing s;
+    setup(&s, 1);
+    vyre_range r = {0};
+    vyre_share_begin(&s.shares[0], 98, 3, 2);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const uint64_t begin = r.end;
+        REQUIRE(vyre_share_next(&s.shares[0], &r));
+        CHECK_EQ(r.begin, begin);
+        CHECK_EQ(r.end, ends[i]);
+    }
+    CHECK(!vyre_share_next(&s.shares[0], &r));
+}
+
 TEST(too_many_chunks_become_larger_ones) {
     static stealing s;
     setup(&s, 2);
     const uint64_t n = UINT64_MAX - 5;
     vyre_range r;
-    vyre_share_begin(&s.shares[0], n, 1);
+    vyre_share_begin(&s.shares[0], n, 1, 1000);
     REQUIRE(vyre_share_next(&s.shares[0], &r));
     CHECK_EQ(r.begin, 0);
     CHECK(r.end >= UINT64_C(1) << 36);
@@ -165,7 +181,7 @@ static void *steal(void *user) {
     for (uint64_t round = 1; round <= s->rounds; round++) {
         vyre_share *share = &s->shares[me->me];
         uint64_t n = (round * 97) % MOST;
-        vyre_share_begin(share, n, 1 + round % 7);
+        vyre_share_begin(share, n, 1 + round % 7, 1 + (uint32_t)(round % 5));
         for (vyre_range r; vyre_share_next(share, &r);) {
             mark(s, r);
         }

@@ -368,7 +368,7 @@ typedef struct work {
 static void steal(vyre_worker *me, void *arg) {
     work *w = arg;
     for (uint32_t piece = 0; piece < w->pieces; piece++) {
-        vyre_share_begin(&me->share, 1000, 7);
+        vyre_share_begin(&me->share, 1000, 7, 3);
         for (vyre_range r; vyre_share_next(&me->share, &r);) {
             for (uint64_t i = r.begin; i < r.end; i++) {
                 w->taken[i]++;

@@ -233,6 +233,13 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
     return VYRE_OK;
 }
 
+/* Lanes one by one have loops of their own, and loops that lanes leave are long for some. */
+static bool is_uneven(const cpu_group *group) {
+    const uint64_t kinds = vyre_program_get(group->program)->stats.stmt_kinds;
+    return (group->form == CPU_FORM_ROWS && group->width == 1) ||
+           ((kinds >> VYRE_STMT_WHILE | kinds >> VYRE_STMT_BREAK) & 1);
+}
+
 static vyre_status find_trips(cpu_group *group, cpu_notes *notes, uint32_t number,
                               const vyre_allocator *a, vyre_diag *diag) {
     vyre_status status = cpu_trips_find(group->program, a, &group->trips, diag);
@@ -262,6 +269,9 @@ static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_
         status = cpu_group_create(programs[i], a, group, diag);
         if (status == VYRE_OK) {
             status = cpu_write_group(&writer, group, i, diag);
+        }
+        if (status == VYRE_OK) {
+            group->uneven = is_uneven(group);
         }
         if (status == VYRE_OK && group->form == CPU_FORM_ROWS) {
             status = find_trips(group, notes, i, a, diag);

@@ -24,8 +24,10 @@
 
 enum {
     LINE = 64,
-    CHUNKS = 8, /* of each worker: small enough to share out what is left */
-    DUMP = 512  /* bytes: as many as a gang stores at once */
+    CHUNKS = 16, /* of each worker: small enough to share out what is left */
+    UNEVEN_CHUNKS = 32,
+    ALIGNED = 64, /* lanes */
+    DUMP = 512    /* bytes: as many as a gang stores at once */
 };
 
 struct cpu_worker {
@@ -182,6 +184,19 @@ static void bind(cpu_worker *w, const cpu_kernel *k, uint32_t piece, const vyre_
     w->context.values = launch->values;
 }
 
+/* The least that a worker takes at once: a small part of the end of its share; whole rows, or whole
+ * vectors. */
+static uint64_t chunk_of(const cpu_worker *w, const cpu_piece *p, uint64_t units,
+                         uint32_t workers) {
+    const uint64_t part = units / ((p->group.uneven ? UNEVEN_CHUNKS : CHUNKS) * (uint64_t)workers);
+    const uint64_t chunk = part > p->group.grain ? part : p->group.grain;
+    if (p->group.form != CPU_FORM_ROWS || p->group.width == 1) {
+        return chunk;
+    }
+    const uint64_t unit = chunk >= w->context.wide ? w->context.wide : ALIGNED;
+    return vyre_ceil_div(chunk, unit) * unit;
+}
+
 /* Runs this worker's part of units [from, to); all workers have the same numbers. */
 static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_range all) {
     const uint64_t units = all.end - all.begin, grain = p->group.grain;
@@ -191,9 +206,8 @@ static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_r
         }
         return;
     }
-    const uint64_t chunk = units / ((uint64_t)CHUNKS * me->count);
     vyre_range r;
-    vyre_share_begin(&me->share, units, chunk > grain ? chunk : grain);
+    vyre_share_begin(&me->share, units, chunk_of(w, p, units, me->count), p->group.uneven ? 4 : 2);
     while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
         p->run(&w->context, all.begin + r.begin,
                all.begin + VYRE_MUTANT(cpu_share_end, r.end, r.end - 1));
