@@ -67,9 +67,9 @@ static void *prepare_needle(const peer_instance *p) {
     return set_prepare_room(p, LETTERS * p->size[0]);
 }
 
-/* A = L U by tiles of 32 x 32. */
+/* A = L U by tiles of 64 x 64. */
 
-enum { TILE = 32 };
+enum { TILE = 64, ROWS = 4, COLUMNS = 16 };
 
 static size_t tile_end(size_t from, size_t n) {
     return from + TILE < n ? from + TILE : n;
@@ -105,18 +105,32 @@ static void lud_right(float *a, size_t n, size_t from, size_t column) {
     }
 }
 
-/* The tile below the diagonal at this row. */
+/* The tile below the diagonal at this row, four rows at once, against a copy of the upper half of
+ * the diagonal's tile. Factors are kept apart: a vector that is read again is one that was written.
+ */
 static void lud_below(float *a, size_t n, size_t from, size_t first) {
-    size_t to = tile_end(from, n), end = tile_end(first, n);
-    for (size_t r = first; r < end; r++) {
-        float *restrict row = a + r * n;
-        for (size_t i = from; i < to; i++) {
-            const float *restrict pivot = a + i * n;
-            float factor = row[i] /= pivot[i];
+    size_t depth = tile_end(from, n) - from, end = tile_end(first, n);
+    float upper[TILE][TILE] = {{0}}, inverse[TILE], row[ROWS][TILE] = {{0}}, factor[ROWS][TILE];
+    for (size_t i = 0; i < depth; i++) {
+        const float *pivot = a + (from + i) * n + from;
+        inverse[i] = 1.0f / pivot[i];
+        memcpy(upper[i] + i + 1, pivot + i + 1, (depth - i - 1) * sizeof *pivot);
+    }
+    for (size_t r = first; r < end; r += ROWS) {
+        for (size_t j = 0; j < ROWS; j++) {
+            memcpy(row[j], a + (r + j) * n + from, depth * sizeof *a);
+        }
+        for (size_t i = 0; i < depth; i++) {
+            for (size_t j = 0; j < ROWS; j++) {
+                float f = factor[j][i] = row[j][i] * inverse[i];
 #pragma omp simd
-            for (size_t c = i + 1; c < to; c++) {
-                row[c] -= factor * pivot[c];
+                for (size_t c = 0; c < TILE; c++) {
+                    row[j][c] -= f * upper[i][c];
+                }
             }
+        }
+        for (size_t j = 0; j < ROWS; j++) {
+            memcpy(a + (r + j) * n + from, factor[j], depth * sizeof *a);
         }
     }
 }
@@ -124,7 +138,6 @@ static void lud_below(float *a, size_t n, size_t from, size_t first) {
 /* Sums of 4 x 16 elements stay in registers; the 16 columns are copied, since rows that lie a power
  * of two apart would drive each other out of the cache. n is a multiple of 16. */
 
-enum { ROWS = 4, COLUMNS = 16 };
 typedef float lud_vector __attribute__((vector_size(COLUMNS / 2 * sizeof(float))));
 
 static inline void lud_kernel(float *restrict c, const float *restrict left,
