@@ -167,7 +167,7 @@ static uint32_t smallest_element(const cpu_emit *e) {
 /* How many vectors a gang has at most: as many as fill vectors of the smallest elements, or, with
  * loops, as what lives in them has registers for. */
 static uint32_t choose_vectors(const cpu_emit *e) {
-    enum { BESIDES = 3, MOST_LANES = 32 }; /* registers for what does not live from trip to trip */
+    enum { BESIDES = 1, MOST_LANES = 32 }; /* registers for what does not live from trip to trip */
     const uint32_t registers = e->isa == CPU_AVX512 ? 32 : 16;
     const uint64_t kinds = e->p->stats.stmt_kinds;
     const bool loops = (kinds >> VYRE_STMT_FOR | kinds >> VYRE_STMT_WHILE) & 1;

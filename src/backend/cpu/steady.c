@@ -199,6 +199,9 @@ vyre_status cpu_find_steady(const vyre_program_view *p, const vyre_allocator *a,
     if (!f.vars) {
         return VYRE_OUT_OF_MEMORY;
     }
+    for (vyre_var i = 0; i < p->var_count; i++) {
+        f.vars[i].kind = CPU_STAYS; /* but for those that a loop binds or assigns */
+    }
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         if (is_candidate(p, s)) {
             f.loop = s;
