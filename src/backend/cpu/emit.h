@@ -27,6 +27,7 @@ typedef struct cpu_value {
     char first[28]; /* LINEAR: at the first lane of the range, where that is computed beside it */
     uint8_t type;   /* vyre_type that computes */
     uint8_t hold;   /* cpu_hold */
+    bool near;      /* EACH: mostly consecutive, made of what is by clamps and choices */
     bool known;     /* a literal: */
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
@@ -283,6 +284,7 @@ bool cpu_is_masked(const cpu_emit *e);
 cpu_value cpu_active(cpu_emit *e);               /* EACH bool */
 cpu_value cpu_any(cpu_emit *e, cpu_value bools); /* ONE bool */
 cpu_value cpu_any_in(cpu_emit *e, cpu_value mask);
+cpu_value cpu_any_bit(cpu_emit *e, cpu_value v); /* of 32-bit integers */
 /* A vector of bools as what places keep, and back; all or none; what a place has (label 0: the name
  * alone). */
 cpu_value cpu_mask(cpu_emit *e, cpu_value bools);

@@ -422,6 +422,34 @@ static cpu_value reference(cpu_emit *e, vyre_decl decl) {
     return cpu_param(e, decl);
 }
 
+/* Whether lanes mostly have consecutive values. */
+static bool is_near(const cpu_value *v) {
+    return v->near || (v->hold == CPU_LINEAR && v->stride == 1);
+}
+
+/* Clamps, wraps at the ends, and sums with what all lanes share: most gangs do not see that they
+ * are not linear. */
+static bool stays_near(vyre_expr_op op, const cpu_value *arg, const cpu_value *v) {
+    const cpu_value *x = &arg[0], *y = &arg[1], *z = &arg[2];
+    const bool first = is_near(x) && y->hold == CPU_ONE, second = is_near(y) && x->hold == CPU_ONE;
+    if (v->hold != CPU_EACH || (v->type != VYRE_U32 && v->type != VYRE_I32)) {
+        return false;
+    }
+    switch ((int)op) {
+    case VYRE_EXPR_MIN:
+    case VYRE_EXPR_MAX:
+    case VYRE_EXPR_ADD: return first || second;
+    case VYRE_EXPR_SUB:
+    case VYRE_EXPR_REM: return first;
+    case VYRE_EXPR_SELECT:
+        return (is_near(y) && (is_near(z) || z->hold == CPU_ONE)) ||
+               (is_near(z) && y->hold == CPU_ONE);
+    case VYRE_EXPR_CAST:
+    case VYRE_EXPR_BITCAST: return is_near(x);
+    default: return false;
+    }
+}
+
 cpu_value cpu_operand(const cpu_emit *e, const vyre_stmt_node *s, uint32_t arg) {
     return e->values[s->arg[arg] - s->first_expr];
 }
@@ -468,6 +496,7 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
             }
             break;
         }
+        v.near = stays_near(op, arg, &v) || (op == VYRE_EXPR_VAR && v.near);
         e->values[i - first] = v;
     }
 }

@@ -73,19 +73,18 @@ cpu_value cpu_any(cpu_emit *e, cpu_value bools) {
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", e->width, bits.text);
 }
 
-/* A mask of several vectors is joined to one first, which takes fewer instructions than to pack
- * them. */
-cpu_value cpu_any_in(cpu_emit *e, cpu_value mask) {
-    const uint32_t whole = e->isa == CPU_SSE2 ? 4 : 8;
+/* Several vectors of 32-bit integers as one that has all their bits, which takes fewer instructions
+ * than to pack what is asked of each; gives how many elements it has. */
+static uint32_t join_vectors(cpu_emit *e, cpu_value *v) {
+    const uint32_t whole = cpu_isa_vector_bytes(e->isa) / 4;
     uint32_t width = e->width;
-    while (mask.type == VYRE_I32 && width > whole) {
+    while (width > whole) {
         cpu_value half[2];
         for (uint32_t i = 0; i < 2; i++) {
-            half[i] = (cpu_value){.type = VYRE_I32, .hold = CPU_EACH};
             (void)snprintf(half[i].text, sizeof half[i].text, "%%v%u", e->next++);
             vyre_text_printf(&e->body,
                              "  %s = shufflevector <%u x i32> %s, <%u x i32> poison, <%u x i32> <",
-                             half[i].text, width, mask.text, width, width / 2);
+                             half[i].text, width, v->text, width, width / 2);
             for (uint32_t k = 0; k < width / 2; k++) {
                 vyre_text_printf(&e->body, "%si32 %u", k ? ", " : "", i * width / 2 + k);
             }
@@ -94,16 +93,26 @@ cpu_value cpu_any_in(cpu_emit *e, cpu_value mask) {
         width /= 2;
         cpu_value joined = cpu_new(e, VYRE_I32, CPU_EACH, "or <%u x i32> %s, %s", width,
                                    half[0].text, half[1].text);
-        memcpy(mask.text, joined.text, sizeof mask.text);
+        memcpy(v->text, joined.text, sizeof v->text);
     }
-    if (width == e->width) {
-        return cpu_any(e, cpu_bools(e, mask));
-    }
-    cpu_value bools = cpu_new(e, VYRE_BOOL, CPU_EACH, "icmp slt <%u x i32> %s, zeroinitializer",
-                              width, mask.text);
+    return width;
+}
+
+static cpu_value any_that(cpu_emit *e, const char *predicate, cpu_value v) {
+    const uint32_t width = join_vectors(e, &v);
+    cpu_value bools = cpu_new(e, VYRE_BOOL, CPU_EACH, "icmp %s <%u x i32> %s, zeroinitializer",
+                              predicate, width, v.text);
     cpu_value bits =
         cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", width, bools.text, width);
     return cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp ne i%u %s, 0", width, bits.text);
+}
+
+cpu_value cpu_any_in(cpu_emit *e, cpu_value mask) {
+    return mask.type == VYRE_BOOL ? cpu_any(e, mask) : any_that(e, "slt", mask);
+}
+
+cpu_value cpu_any_bit(cpu_emit *e, cpu_value v) {
+    return any_that(e, "ne", v);
 }
 
 /* Bits of the active lanes are taken one by one, lowest first. */

@@ -450,6 +450,36 @@ static void store_strided(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_valu
     cpu_line(e, "stored%u:", label);
 }
 
+/* Whether the lanes have consecutive indices, all inside. */
+static cpu_value are_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value first) {
+    cpu_value row = first;
+    row.hold = CPU_LINEAR;
+    row.stride = 1;
+    row = cpu_each(e, row);
+    cpu_value apart = cpu_any_bit(e, cpu_binary(e, "xor", VYRE_U32, index, row));
+    cpu_value none = cpu_binary(e, "xor", VYRE_BOOL, apart, cpu_literal(VYRE_BOOL, 1));
+    none = VYRE_MUTANT(cpu_near_apart, none, cpu_literal(VYRE_BOOL, 1));
+    return cpu_binary(e, "and", VYRE_BOOL, none, gang_is_inside(e, decl, first));
+}
+
+/* Mostly consecutive: one load if they are. */
+static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    const vyre_type stored = stored_type(element_of(e, decl));
+    const uint32_t label = cpu_label(e);
+    cpu_value first = cpu_extract(e, index, "0");
+    cpu_value inside = are_consecutive(e, decl, index, first);
+    cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u, !prof !0", inside.text, label, label);
+    cpu_line(e, "fast%u:", label);
+    cpu_value fast = load_at(e, decl, cpu_address(e, decl, first).text, CPU_EACH);
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "slow%u:", label);
+    cpu_value slow = gather(e, decl, index, index);
+    cpu_line(e, "  br label %%loaded%u", label);
+    cpu_line(e, "loaded%u:", label);
+    return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]",
+                   cpu_type(e, stored, true), fast.text, label, slow.text, label);
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     const uint32_t site = e->expr;
@@ -481,6 +511,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
                              : load_consecutive(e, decl, index);
     } else if (is_strided(e, decl, &index)) {
         v = load_strided(e, decl, index);
+    } else if (index.near && !is_private(e, decl)) {
+        v = load_near(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
