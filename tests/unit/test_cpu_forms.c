@@ -267,6 +267,26 @@ TEST(atomics_that_nobody_asks_back) {
           9, 1, 1, 1);
 }
 
+/* Eight trips at once of lanes that walk along rows, far beyond the end, and with the last row just
+ * inside. */
+TEST(lanes_that_walk_along_rows) {
+    need_llvm();
+    static const uint32_t sizes[] = {33, 640, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(16) { in a : u32[]; out b : u32[48]; let i = global_id.x;\n"
+              "  let s = 0; let m = len(a) / 40; let n = len(a) % 30 + 1;\n"
+              "  for (k in 0 .. m) { s = s * 3 + a[i * m + k] + a[(i ^ 5) * n + k]; }\n"
+              "  for (k in 0 .. n) { let v = a[i * 100000 + k]; if (s % 2 == 0) {\n"
+              "    s = s + v + a[i * 20 + k]; } else { s = s * 5 + 1; } } b[i] = s; }",
+              sizes[i], 3, 1, 1);
+        check("program p workgroup(16) { in a : u32[]; out b : u32[96]; let i = global_id.x;\n"
+              "  let s = 0; let n = len(a) / 2; for (k in 0 .. 9) {\n"
+              "    s = s * 3 + a[min(max(i + k, 20) - 20, n)] + a[(i + k + 7) % n];\n"
+              "    s = s + a[select(i + k < 40, i + k, 3)]; } b[i] = s; }",
+              sizes[i], 6, 1, 1);
+    }
+}
+
 /* Lanes that have left a loop keep what will be looked at again, and only that. */
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();

@@ -133,6 +133,19 @@ static void say_atomic(maker *m) {
     }
 }
 
+/* A loop along a row, along elements that are mostly side by side, or of varying length. */
+static void say_sum(maker *m) {
+    static const char *const loops[] = {
+        "0 .. 3) { s = s + a[x + j]; }",
+        "0 .. x % 4) { s = s + a[x + j]; }",
+        "0 .. k % 13) { s = s * 3 + a[x * w + j]; }",
+        "1 .. n / 9) { s = s * 3 + a[x * 3 + j] + a[x * x + j]; }",
+        "0 .. 5) { s = s + a[min(max(x + j, 8) - 8, w)]; }",
+        "0 .. k) { s = s + a[(x + j) % n] + a[x * 2 + j]; }",
+        "0 .. w) { let at = select(x + j < n, x + j, w); s = s + a[at] * 3 + a[at + 1]; }"};
+    say(m, "for (j in %s\n", pick(m, loops, sizeof loops / sizeof *loops));
+}
+
 /* Text in which # stands for a number. */
 static void say_numbered(maker *m, const char *text, uint32_t number) {
     for (; *text; text++) {
@@ -203,7 +216,7 @@ static void say_list(maker *m, uint32_t most) {
             say(m, ";\n");
             m->lets++;
         } else if (kind == 11) {
-            say(m, "for (j in 0 .. %s) { s = s + a[x + j]; }\n", below(m, 2) ? "3" : "x % 4");
+            say_sum(m);
         } else if (kind == 12) {
             say_loop(m);
         } else if (kind == 13) {

@@ -110,6 +110,7 @@ typedef struct cpu_site {
     bool known;     /* the step is */
     bool wanted;    /* an index of a steady access is made of it; LET: its variable is wanted */
     bool used;      /* of an access, while emitting: places of the strip are there */
+    bool tiled;     /* likewise: it comes from a tile (tile.c) */
     uint8_t access; /* number of a steady access; FOR: 1 + how many it has, 0: not for strips */
     uint8_t bound;  /* of a variable: how often the loop binds or assigns it */
     int32_t step;   /* from trip to trip; of an access: of its index */
@@ -168,6 +169,7 @@ typedef struct cpu_emit {
     bool in_range;    /* in a loop that is made twice */
     bool is_proven;   /* the access at work is */
     bool only_wanted; /* expressions that indices are made of */
+    bool tiled;       /* the function has tiles */
     bool changed;     /* found by emitting, as what follows below; see above */
     bool may_end;     /* likewise: lanes may end apart from others of their gang */
     vyre_stmt stmt;   /* at work */
@@ -258,6 +260,8 @@ cpu_value cpu_narrow(cpu_emit *e, vyre_type type, cpu_value v);
 /* emit_memory.c */
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index);
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value);
+/* Whether the segment stores to it. */
+bool cpu_is_written(const cpu_emit *e, vyre_decl decl);
 cpu_value cpu_length(cpu_emit *e, vyre_decl decl);
 cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
 /* cold.c: the functions that are used. */
@@ -304,6 +308,13 @@ bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop);
  * and its address (in a gang: of the first lane). */
 bool cpu_is_steady(const cpu_emit *e, uint32_t site);
 cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site);
+/* tile.c: whether an access of a strip is one for tiles; begins one, and gives whether it is inside
+ * up to the trip `last`; loads what the trip begins with; where the elements of a trip are. */
+bool cpu_tile_fits(const cpu_emit *e, vyre_decl decl, uint32_t site, const cpu_value *index);
+cpu_value cpu_tile_begin(cpu_emit *e, vyre_decl decl, uint32_t label, uint32_t access,
+                         cpu_value index, cpu_value last);
+void cpu_tile_fill(cpu_emit *e, vyre_stmt loop, uint32_t strip, const char *trip);
+cpu_value cpu_tile_address(cpu_emit *e, uint32_t access, const char *trip);
 /* emit_stmt.c */
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt);
 /* Opens a scope; gives its label. */

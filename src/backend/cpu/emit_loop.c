@@ -92,8 +92,15 @@ static bool fits(const cpu_emit *e, const access *a) {
 static void ask(cpu_emit *e, strip *s, const access *a) {
     cpu_site *at = &e->sites[a->site];
     char name[28];
-    at->used = fits(e, a);
-    if (!at->used) {
+    at->tiled = cpu_tile_fits(e, a->decl, a->site, &a->now);
+    at->used = at->tiled || fits(e, a);
+    if (at->tiled) {
+        cpu_note(e, s->loop, "rows",
+                 "eight elements of each lane are loaded at once because lanes walk along rows");
+        require(e, s,
+                cpu_tile_begin(e, a->decl, s->label, at->access, cpu_each(e, a->now), s->last));
+    }
+    if (!at->used || at->tiled) {
         return;
     }
     cpu_need_base(e, a->decl);
@@ -154,6 +161,9 @@ cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site) {
     char base[28], step[28];
     place_name(base, e->steady, "sp", at->access);
     cpu_value trip = cpu_new(e, VYRE_I64, CPU_ONE, "load i64, ptr %%trip_of%u", e->steady);
+    if (at->tiled) {
+        return cpu_tile_address(e, at->access, trip.text);
+    }
     if (at->known) {
         (void)snprintf(step, sizeof step, "%d", at->step);
     } else {
@@ -177,6 +187,9 @@ static void emit_copy(cpu_emit *e, const strip *s, bool steady) {
     cpu_value at = cpu_binary(e, "add", VYRE_U32, s->first, near);
     cpu_line(e, "  store i32 %s, ptr %%x%u", at.text, n->var);
     e->steady = steady ? strip_label : 0;
+    if (steady) {
+        cpu_tile_fill(e, s->loop, strip_label, trip.text);
+    }
     cpu_emit_list(e, s->loop + 1, n->match);
     e->steady = 0;
     e->scope_count--;

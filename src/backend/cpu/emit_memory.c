@@ -337,7 +337,7 @@ static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) 
                    cpu_type(e, stored, true), fast.text, label, slow.text, label);
 }
 
-static bool is_written(const cpu_emit *e, vyre_decl decl) {
+bool cpu_is_written(const cpu_emit *e, vyre_decl decl) {
     bool written = false;
     for (vyre_stmt i = e->p->entry; i < e->p->stmt_count; i++) {
         const vyre_stmt_node *s = &e->p->stmts[i];
@@ -485,7 +485,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const uint32_t site = e->expr;
     cpu_value v;
     e->is_proven = e->proven[e->expr];
-    if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || is_written(e, decl))) {
+    if (e->probing && (index.hold != CPU_ONE || is_private(e, decl) || cpu_is_written(e, decl))) {
         cpu_probe_access(e, decl, index, site);
         return cpu_unknown(vyre_type_widened(type));
     }

@@ -241,6 +241,7 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         memset(e->has_base, 0, e->p->decl_count);
         memset(e->tallied, 0, e->p->stmt_count * sizeof *e->tallied);
         e->next = 1;
+        e->tiled = false;
         e->scope_count = e->depth = e->gang = 0;
         body(e);
     } while (e->changed);

@@ -172,6 +172,9 @@ static uint32_t choose_vectors(const cpu_emit *e) {
     const uint64_t kinds = e->p->stats.stmt_kinds;
     const bool loops = (kinds >> VYRE_STMT_FOR | kinds >> VYRE_STMT_WHILE) & 1;
     const uint32_t size = smallest_element(e);
+    if (e->tiled) {
+        return 1; /* rows of more lanes would push each other out of the cache */
+    }
     uint32_t live = BESIDES, vectors = size >= 4 ? 1 : 4 / size;
     for (vyre_var i = 0; i < e->p->var_count; i++) {
         live += e->holds[i] == CPU_EACH;
