@@ -326,7 +326,7 @@ static vyre_status take_or_make(cpu_codes *codes, uint32_t number, cpu_code **ou
     if (!cpu_codes_find(codes, &key, sizeof number, out, origin)) {
         *origin = VYRE_CODE_COMPILED;
         vyre_text_printf(&code, "define i32 @f() {\n  ret i32 %u\n}\n", number);
-        status = cpu_codes_make(codes, &key, &code, &number, sizeof number, out, diag);
+        status = cpu_codes_make(codes, &key, &code, 1, 1, &number, sizeof number, out, diag);
     }
     vyre_text_finish(&key);
     vyre_text_finish(&code);
@@ -344,6 +344,81 @@ static vyre_code_origin take(cpu_codes *codes, uint32_t number, cpu_code **out) 
     memcpy(&fact, cpu_code_facts(*out), sizeof fact);
     CHECK_EQ(fact, number);
     return origin;
+}
+
+static void take_from_several(cpu_codes *codes, const vyre_text *key, const vyre_text *texts,
+                              vyre_code_origin want) {
+    vyre_code_origin origin = VYRE_CODE_COMPILED;
+    vyre_diag diag = {0};
+    cpu_code *code = NULL;
+    if (!cpu_codes_find(codes, key, 4, &code, &origin)) {
+        origin = VYRE_CODE_COMPILED;
+        REQUIRE_OK(cpu_codes_make(codes, key, texts, CPU_MOST_TEXTS, 3, "fact", 4, &code, &diag),
+                   &diag);
+    }
+    CHECK_EQ(origin, want);
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "f%u", i);
+        uint32_t (*f)(void) = (uint32_t(*)(void))cpu_code_find(code, name);
+        REQUIRE(f != NULL);
+        CHECK_EQ(f(), i + 100);
+    }
+    CHECK(cpu_code_find(code, "f") == NULL);
+    CHECK(memcmp(cpu_code_facts(code), "fact", 4) == 0);
+    cpu_codes_give_back(codes, code);
+}
+
+TEST(code_of_several_texts_is_kept_as_one) {
+    begin();
+    cpu_codes *codes = make_codes("kept", 0);
+    vyre_text key = key_of(codes, 77), texts[CPU_MOST_TEXTS];
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
+        vyre_text_init(&texts[i], NULL);
+        vyre_text_printf(&texts[i], "define i32 @f%u() {\n  ret i32 %u\n}\n", i, i + 100);
+    }
+    take_from_several(codes, &key, texts, VYRE_CODE_COMPILED);
+    take_from_several(codes, &key, texts, VYRE_CODE_FROM_MEMORY);
+    cpu_codes_destroy(codes);
+    codes = make_codes("kept", 0);
+    take_from_several(codes, &key, texts, VYRE_CODE_FROM_DISK);
+    /* One text that LLVM refuses. */
+    vyre_text other = key_of(codes, 78);
+    vyre_text_puts(&texts[5], "nonsense");
+    vyre_diag diag = {0};
+    cpu_code *code = NULL;
+    CHECK_STATUS(cpu_codes_make(codes, &other, texts, CPU_MOST_TEXTS, 3, "fact", 4, &code, &diag),
+                 VYRE_INTERNAL, &diag);
+    CHECK(diag.message[0] != 0);
+    cpu_codes_destroy(codes);
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
+        vyre_text_finish(&texts[i]);
+    }
+    vyre_text_finish(&key);
+    vyre_text_finish(&other);
+}
+
+TEST(an_entry_whose_sizes_lie_is_replaced) {
+    begin();
+    static const uint64_t lies[][2] = {{1000, 0}, {UINT64_MAX, 0}, {UINT64_MAX - 3, 8}, {4, 9}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        cpu_codes *codes = make_codes("kept", 0);
+        vyre_text key = key_of(codes, 9);
+        vyre_cache *cache = NULL;
+        vyre_diag diag = {0};
+        cpu_code *code;
+        char entry[4 + 8 * CPU_MOST_TEXTS + 8] = {0};
+        memcpy(entry + 4, lies[i], sizeof lies[i]);
+        REQUIRE_OK(vyre_cache_open("kept", NULL, NULL, &cache, &diag), &diag);
+        REQUIRE_OK(vyre_cache_put(cache, key.data, key.length, entry, sizeof entry, &diag), &diag);
+        vyre_cache_close(cache);
+        cpu_codes_destroy(codes);
+        codes = make_codes("kept", 0);
+        CHECK_EQ(take(codes, 9, &code), VYRE_CODE_COMPILED);
+        cpu_codes_give_back(codes, code);
+        cpu_codes_destroy(codes);
+        vyre_text_finish(&key);
+    }
 }
 
 TEST(idle_code_is_bounded_and_the_oldest_goes_first) {

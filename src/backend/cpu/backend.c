@@ -255,30 +255,74 @@ static vyre_status find_trips(cpu_group *group, cpu_notes *notes, uint32_t numbe
     return status;
 }
 
-/* All pieces as one text. */
-static vyre_status write_pieces(const cpu_device *device, cpu_notes *notes, cpu_piece *pieces,
-                                const vyre_program *const *programs, uint32_t count,
-                                vyre_text *text, vyre_diag *diag) {
-    const vyre_allocator *a = &device->host.allocator;
+static vyre_status write_piece(cpu_writer *writer, cpu_piece *piece, const vyre_program *program,
+                               uint32_t number, vyre_diag *diag) {
+    cpu_group *group = &piece->group;
+    vyre_status status = cpu_group_create(program, writer->a, group, diag);
+    if (status == VYRE_OK) {
+        status = cpu_write_group(writer, group, number, diag);
+    }
+    if (status == VYRE_OK) {
+        group->uneven = is_uneven(group);
+    }
+    return status == VYRE_OK && group->form == CPU_FORM_ROWS
+               ? find_trips(group, writer->notes, number, writer->a, diag)
+               : status;
+}
+
+/* The pieces of one text (texts of pieces NULL: all). */
+static vyre_status write_text(const cpu_device *device, cpu_notes *notes, cpu_piece *pieces,
+                              const vyre_program *const *programs, uint32_t count,
+                              const uint32_t *texts, uint32_t number, vyre_text *text,
+                              vyre_diag *diag) {
     cpu_writer writer;
-    cpu_writer_begin(&writer, device->isa, device->gang, notes, a, text);
+    cpu_writer_begin(&writer, device->isa, device->gang, notes, &device->host.allocator, text);
     writer.unchecked = device->unchecked;
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        cpu_group *group = &pieces[i].group;
-        status = cpu_group_create(programs[i], a, group, diag);
-        if (status == VYRE_OK) {
-            status = cpu_write_group(&writer, group, i, diag);
-        }
-        if (status == VYRE_OK) {
-            group->uneven = is_uneven(group);
-        }
-        if (status == VYRE_OK && group->form == CPU_FORM_ROWS) {
-            status = find_trips(group, notes, i, a, diag);
+        if (!texts || texts[i] == number) {
+            status = write_piece(&writer, &pieces[i], programs[i], i, diag);
         }
     }
     const vyre_status ended = cpu_writer_end(&writer, diag);
     return status == VYRE_OK ? ended : status;
+}
+
+/* What a piece costs LLVM, roughly: there is something around the shortest one. */
+static uint64_t weight_of(const vyre_program *program) {
+    return 16 + vyre_program_get(program)->expr_count;
+}
+
+/* Which text each piece goes to, so that they can be compiled at the same time: the largest first,
+ * each to the text that is smallest so far. More texts than threads, since that is only a guess. */
+static uint32_t deal(const cpu_device *device, const vyre_program *const *programs, uint32_t count,
+                     uint32_t *out_texts) {
+    enum { WORTH = 32 }; /* the weight for which a thread begins */
+    uint64_t sizes[CPU_MOST_TEXTS] = {0}, total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        total += weight_of(programs[i]);
+        out_texts[i] = VYRE_NONE;
+    }
+    const uint64_t threads = vyre_team_size(device->team);
+    uint64_t texts = threads > 1 ? 2 * threads : 1;
+    texts = total / WORTH < texts ? total / WORTH : texts;
+    texts = texts < CPU_MOST_TEXTS ? texts : CPU_MOST_TEXTS;
+    texts = texts < count ? texts : count;
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t largest = VYRE_NONE, smallest = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (out_texts[i] == VYRE_NONE &&
+                (largest == VYRE_NONE || weight_of(programs[i]) > weight_of(programs[largest]))) {
+                largest = i;
+            }
+        }
+        for (uint32_t i = 1; i < texts; i++) {
+            smallest = sizes[i] < sizes[smallest] ? i : smallest;
+        }
+        out_texts[largest] = smallest;
+        sizes[smallest] += weight_of(programs[largest]);
+    }
+    return texts > 0 ? (uint32_t)texts : 1;
 }
 
 static bool append(void *text, const char *bytes, size_t length) {
@@ -303,12 +347,17 @@ static vyre_status make_code(const cpu_device *device, cpu_kernel *kernel,
                              vyre_diag *diag) {
     const vyre_allocator *a = &device->host.allocator;
     const uint32_t count = kernel->piece_count;
-    vyre_text text;
-    vyre_text_init(&text, a);
-    vyre_status status = write_pieces(device, NULL, kernel->pieces, programs, count, &text, diag);
     cpu_group *facts = vyre_alloc_zeroed(a, count, sizeof *facts);
-    if (status == VYRE_OK && !facts) {
-        status = vyre_fail_memory(diag, "a kernel");
+    uint32_t *text_of = vyre_alloc_zeroed(a, count, sizeof *text_of);
+    vyre_status status = facts && text_of ? VYRE_OK : vyre_fail_memory(diag, "a kernel");
+    vyre_text texts[CPU_MOST_TEXTS];
+    const uint32_t text_count = status == VYRE_OK ? deal(device, programs, count, text_of) : 0;
+    for (uint32_t i = 0; i < text_count; i++) {
+        vyre_text_init(&texts[i], a);
+        if (status == VYRE_OK) {
+            status = write_text(device, NULL, kernel->pieces, programs, count, text_of, i,
+                                &texts[i], diag);
+        }
     }
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
         facts[i] = cpu_group_facts(&kernel->pieces[i].group);
@@ -316,11 +365,14 @@ static vyre_status make_code(const cpu_device *device, cpu_kernel *kernel,
     }
     if (status == VYRE_OK) {
         kernel->origin = VYRE_CODE_COMPILED;
-        status = cpu_codes_make(device->codes, key, &text, facts, count * sizeof *facts,
-                                &kernel->code, diag);
+        status = cpu_codes_make(device->codes, key, texts, text_count, vyre_team_size(device->team),
+                                facts, count * sizeof *facts, &kernel->code, diag);
+    }
+    for (uint32_t i = 0; i < text_count; i++) {
+        vyre_text_finish(&texts[i]);
     }
     vyre_free(a, facts, count, sizeof *facts);
-    vyre_text_finish(&text);
+    vyre_free(a, text_of, count, sizeof *text_of);
     return status;
 }
 
@@ -417,9 +469,9 @@ static vyre_status tell_module(const cpu_device *device, const vyre_module *modu
     vyre_text text;
     vyre_text_init(&text, a);
     cpu_piece *pieces = vyre_alloc_zeroed(a, m->segment_count, sizeof *pieces);
-    vyre_status status =
-        pieces ? write_pieces(device, &notes, pieces, m->segments, m->segment_count, &text, diag)
-               : vyre_fail_memory(diag, "the parts of a program");
+    vyre_status status = pieces ? write_text(device, &notes, pieces, m->segments, m->segment_count,
+                                             NULL, 0, &text, diag)
+                                : vyre_fail_memory(diag, "the parts of a program");
     if (status == VYRE_OK && notes.failed) {
         status = vyre_fail_memory(diag, "what was decided");
     }

@@ -5,14 +5,16 @@
  * it. Where the linker gave no build id, nothing is kept on disk.
  *
  * In memory code is kept beyond its last user, the latest used last; the oldest go when idle code
- * takes too much. On disk the cache of the kit keeps it (kit/cache.h): facts, then the object. What
- * it gives is loaded like fresh code, and if the loader refuses it, it counts as not there. Two
- * threads may compile one text at once: then the first one's code is shared, and the other's goes.
+ * takes too much. On disk the cache of the kit keeps it (kit/cache.h): facts, sizes of objects, and
+ * these. What it gives is loaded like fresh code, and if the loader refuses it, it counts as not
+ * there. Two threads may compile one text at once: then the first one's code is shared, and the
+ * other's goes.
  */
 #include "backend/cpu/code.h"
 
 #include <cpuid.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,11 +23,21 @@
 #include "base/mutant.h"
 #include "kit/build_id.h"
 #include "kit/cache.h"
+#include "kit/team.h"
 
 #define IDLE_BYTES (UINT64_C(64) << 20)
 
+/* Objects as bytes, and loaded; those that there are come first. */
+typedef struct bundle {
+    const void *bytes[CPU_MOST_TEXTS];
+    uint64_t sizes[CPU_MOST_TEXTS];
+} bundle;
+typedef struct objects {
+    vyre_object *list[CPU_MOST_TEXTS];
+} objects;
+
 struct cpu_code {
-    vyre_object *object;
+    objects objects;
     uint64_t hash; /* of the key */
     char *key;     /* the facts stand behind it */
     size_t key_size, facts_size;
@@ -85,16 +97,26 @@ void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key) {
 
 /* Memory. */
 
+static void destroy_objects(objects *o) {
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
+        vyre_object_destroy(o->list[i]);
+    }
+}
+
 static void destroy_code(const vyre_allocator *a, cpu_code *code) {
     if (code) {
-        vyre_object_destroy(code->object);
+        destroy_objects(&code->objects);
         vyre_free(a, code->key, code->key_size + code->facts_size, 1);
         vyre_free(a, code, 1, sizeof *code);
     }
 }
 
 static uint64_t bytes_of(const cpu_code *code) {
-    return vyre_object_size(code->object) + code->key_size + code->facts_size;
+    uint64_t bytes = code->key_size + code->facts_size;
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS && code->objects.list[i]; i++) {
+        bytes += vyre_object_size(code->objects.list[i]);
+    }
+    return bytes;
 }
 
 /* Drops what nobody uses, oldest first, until the rest of that is small enough. */
@@ -132,16 +154,29 @@ static cpu_code *find(cpu_codes *codes, uint64_t hash, const vyre_text *key) {
     return NULL;
 }
 
-/* Takes over the object in any case. */
+/* Loads the objects; in any case all of them or none. */
+static vyre_status load(const bundle *b, const vyre_allocator *a, objects *out, vyre_diag *diag) {
+    vyre_status status = VYRE_OK;
+    *out = (objects){0};
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS && b->bytes[i] && status == VYRE_OK; i++) {
+        status = vyre_object_load(b->bytes[i], b->sizes[i], a, &out->list[i], diag);
+    }
+    if (status != VYRE_OK) {
+        destroy_objects(out);
+    }
+    return status;
+}
+
+/* Takes over the objects in any case. */
 static vyre_status add(cpu_codes *codes, const vyre_text *key, const void *facts, size_t facts_size,
-                       vyre_object *object, cpu_code **out_code, vyre_diag *diag) {
+                       objects *loaded, cpu_code **out_code, vyre_diag *diag) {
     const vyre_allocator *a = &codes->allocator;
     cpu_code *code = vyre_alloc_zeroed(a, 1, sizeof *code);
     if (!code) {
-        vyre_object_destroy(object);
+        destroy_objects(loaded);
         return vyre_fail_memory(diag, "a kernel");
     }
-    *code = (cpu_code){.object = object,
+    *code = (cpu_code){.objects = *loaded,
                        .hash = vyre_hash_bytes(key->data, key->length),
                        .key = vyre_alloc(a, key->length + facts_size, 1),
                        .key_size = key->length,
@@ -176,7 +211,11 @@ const void *cpu_code_facts(const cpu_code *code) {
 }
 
 vyre_object_function cpu_code_find(const cpu_code *code, const char *name) {
-    return vyre_object_find(code->object, name);
+    vyre_object_function found = NULL;
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS && code->objects.list[i] && !found; i++) {
+        found = vyre_object_find(code->objects.list[i], name);
+    }
+    return found;
 }
 
 /* Disk. */
@@ -192,9 +231,28 @@ static vyre_cache *need_cache(cpu_codes *codes, bool makes) {
     return cache;
 }
 
-/* Facts and object of an entry become code; NULL: it is none. */
+/* Where the objects lie in what was kept behind the facts; false: it is not that. */
+static bool unpack(const char *bytes, uint64_t size, bundle *out) {
+    uint64_t at = sizeof out->sizes;
+    *out = (bundle){0};
+    if (size < at) {
+        return false;
+    }
+    memcpy(out->sizes, bytes, sizeof out->sizes);
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS && out->sizes[i] > 0; i++) {
+        if (VYRE_MUTANT(cpu_bundle_unchecked, out->sizes[i] > size - at, false)) {
+            return false;
+        }
+        out->bytes[i] = bytes + at;
+        at += out->sizes[i];
+    }
+    return at == size;
+}
+
+/* Facts and objects of an entry become code; NULL: it is none. */
 static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_size) {
-    vyre_object *object = NULL;
+    objects loaded;
+    bundle b;
     cpu_code *code = NULL;
     vyre_cached kept;
     vyre_cache *cache = need_cache(codes, false);
@@ -202,10 +260,9 @@ static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_
         return NULL;
     }
     const char *bytes = kept.bytes;
-    if (kept.size >= facts_size &&
-        vyre_object_load(bytes + facts_size, kept.size - facts_size, &codes->allocator, &object,
-                         NULL) == VYRE_OK &&
-        add(codes, key, bytes, facts_size, object, &code, NULL) != VYRE_OK) {
+    if (kept.size >= facts_size && unpack(bytes + facts_size, kept.size - facts_size, &b) &&
+        load(&b, &codes->allocator, &loaded, NULL) == VYRE_OK &&
+        add(codes, key, bytes, facts_size, &loaded, &code, NULL) != VYRE_OK) {
         code = NULL;
     }
     vyre_cache_release(cache, &kept);
@@ -214,17 +271,28 @@ static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_
 
 /* That it can't be kept is nobody's fault. */
 static void keep(cpu_codes *codes, const vyre_text *key, const void *facts, size_t facts_size,
-                 const void *object, size_t size) {
+                 const bundle *b) {
     const vyre_allocator *a = &codes->allocator;
     vyre_cache *cache = need_cache(codes, true);
-    char *both = cache ? vyre_alloc(a, facts_size + size, 1) : NULL;
-    if (both) {
-        memcpy(both, facts, facts_size);
-        memcpy(both + facts_size, object, size);
-        (void)vyre_cache_put(cache, key->data, key->length, both, facts_size + size, NULL);
+    size_t size = facts_size + sizeof b->sizes;
+    for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
+        size += b->sizes[i];
     }
-    vyre_free(a, both, facts_size + size, 1);
+    char *all = cache ? vyre_alloc(a, size, 1) : NULL;
+    if (all) {
+        char *at = all + facts_size + sizeof b->sizes;
+        memcpy(all, facts, facts_size);
+        memcpy(all + facts_size, b->sizes, sizeof b->sizes);
+        for (uint32_t i = 0; i < CPU_MOST_TEXTS && b->bytes[i]; i++) {
+            memcpy(at, b->bytes[i], b->sizes[i]);
+            at += b->sizes[i];
+        }
+        (void)vyre_cache_put(cache, key->data, key->length, all, size, NULL);
+    }
+    vyre_free(a, all, size, 1);
 }
+
+/* Compiling. */
 
 static vyre_status need_llvm(cpu_codes *codes, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
@@ -236,27 +304,81 @@ static vyre_status need_llvm(cpu_codes *codes, vyre_diag *diag) {
     return status;
 }
 
-vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *text,
-                           const void *facts, size_t facts_size, cpu_code **out_code,
-                           vyre_diag *diag) {
+/* Texts that are compiled at the same time. */
+typedef struct making {
+    const cpu_codes *codes;
+    const vyre_text *texts;
+    uint32_t count;
+    _Atomic uint32_t next;
+    cpu_llvm_object *objects[CPU_MOST_TEXTS];
+    vyre_status status[CPU_MOST_TEXTS];
+    vyre_diag diags[CPU_MOST_TEXTS];
+} making;
+
+/* Whoever is free takes the next one. */
+static void compile_some(vyre_worker *me, void *arg) {
+    making *m = arg;
+    (void)me;
+    for (uint32_t i; (i = atomic_fetch_add(&m->next, 1)) < m->count;) {
+        m->status[i] =
+            cpu_llvm_compile(m->codes->llvm, m->texts[i].data, m->texts[i].length, m->codes->isa,
+                             m->codes->effort, &m->objects[i], &m->diags[i]);
+    }
+}
+
+/* Threads of its own: those of the device may be at work for long. Where there are none, one does
+ * all. */
+static vyre_status compile_all(making *m, uint32_t threads, vyre_diag *diag) {
+    const vyre_team_options options = {.threads = threads < m->count ? threads : m->count};
+    vyre_team *team = NULL;
+    if (options.threads < 2 ||
+        vyre_team_create(&options, &m->codes->allocator, &team, NULL) != VYRE_OK ||
+        vyre_team_run(team, 0, compile_some, m, NULL, NULL) != VYRE_OK) {
+        compile_some(NULL, m);
+    }
+    vyre_team_destroy(team);
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (m->status[i] != VYRE_OK) {
+            if (diag) {
+                *diag = m->diags[i];
+            }
+            return m->status[i];
+        }
+    }
+    return VYRE_OK;
+}
+
+vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *texts,
+                           uint32_t text_count, uint32_t threads, const void *facts,
+                           size_t facts_size, cpu_code **out_code, vyre_diag *diag) {
     const vyre_allocator *a = &codes->allocator;
-    void *bytes = NULL;
-    size_t size = 0;
-    vyre_object *object = NULL;
     vyre_status status = need_llvm(codes, diag);
+    making *m = status == VYRE_OK ? vyre_alloc_zeroed(a, 1, sizeof *m) : NULL;
+    if (!m) {
+        return status == VYRE_OK ? vyre_fail_memory(diag, "a kernel") : status;
+    }
+    m->codes = codes;
+    m->texts = texts;
+    m->count = text_count;
+    bundle b = {0};
+    objects loaded;
+    status = compile_all(m, threads, diag);
+    for (uint32_t i = 0; i < text_count && status == VYRE_OK; i++) {
+        size_t size;
+        b.bytes[i] = cpu_llvm_object_bytes(codes->llvm, m->objects[i], &size);
+        b.sizes[i] = size;
+    }
     if (status == VYRE_OK) {
-        status = cpu_llvm_compile(codes->llvm, text->data, text->length, codes->isa, codes->effort,
-                                  a, &bytes, &size, diag);
+        status = load(&b, a, &loaded, diag);
     }
-    if (status != VYRE_OK) {
-        return status;
-    }
-    status = vyre_object_load(bytes, size, a, &object, diag);
     if (status == VYRE_OK) {
-        keep(codes, key, facts, facts_size, bytes, size);
-        status = add(codes, key, facts, facts_size, object, out_code, diag);
+        keep(codes, key, facts, facts_size, &b);
+        status = add(codes, key, facts, facts_size, &loaded, out_code, diag);
     }
-    vyre_free(a, bytes, size, 1);
+    for (uint32_t i = 0; i < text_count; i++) {
+        cpu_llvm_object_destroy(codes->llvm, m->objects[i]);
+    }
+    vyre_free(a, m, 1, sizeof *m);
     return status;
 }
 

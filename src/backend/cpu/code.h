@@ -32,11 +32,13 @@ void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key);
  * false: there is none. From any thread. */
 bool cpu_codes_find(cpu_codes *codes, const vyre_text *key, size_t facts_size, cpu_code **out_code,
                     vyre_code_origin *out_origin);
-/* Compiles the text and keeps the code under the key, with facts that say how to run it. From any
- * thread. VYRE_NOT_FOUND: there is no LLVM. */
-vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *text,
-                           const void *facts, size_t facts_size, cpu_code **out_code,
-                           vyre_diag *diag);
+/* Code is made of so many texts at most, each complete in itself. */
+enum { CPU_MOST_TEXTS = 8 };
+/* Compiles the texts, by so many threads at most, and keeps the code under the key, with
+ * facts that say how to run it. From any thread. VYRE_NOT_FOUND: there is no LLVM. */
+vyre_status cpu_codes_make(cpu_codes *codes, const vyre_text *key, const vyre_text *texts,
+                           uint32_t text_count, uint32_t threads, const void *facts,
+                           size_t facts_size, cpu_code **out_code, vyre_diag *diag);
 const void *cpu_code_facts(const cpu_code *code);
 /* NULL is fine. */
 void cpu_codes_give_back(cpu_codes *codes, cpu_code *code);

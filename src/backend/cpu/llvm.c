@@ -227,27 +227,32 @@ static vyre_status optimize(const cpu_llvm *l, void *module, void *machine, uint
     return status;
 }
 
-static vyre_status emit(const cpu_llvm *l, void *module, void *machine, const vyre_allocator *a,
-                        void **out_object, size_t *out_size, vyre_diag *diag) {
+static vyre_status emit(const cpu_llvm *l, void *module, void *machine,
+                        cpu_llvm_object **out_object, vyre_diag *diag) {
     char *message = NULL;
     void *buffer = NULL;
     if (l->TargetMachineEmitToMemoryBuffer(machine, module, OBJECT_FILE, &message, &buffer)) {
         return fail_with(l, message, "as an object", diag);
     }
-    size_t size = l->GetBufferSize(buffer);
-    void *object = vyre_alloc(a, size, 1);
+    *out_object = buffer;
+    return VYRE_OK;
+}
+
+const void *cpu_llvm_object_bytes(const cpu_llvm *l, const cpu_llvm_object *object,
+                                  size_t *out_size) {
+    void *buffer = (void *)(uintptr_t)object; /* it is only looked at */
+    *out_size = l->GetBufferSize(buffer);
+    return l->GetBufferStart(buffer);
+}
+
+void cpu_llvm_object_destroy(const cpu_llvm *l, cpu_llvm_object *object) {
     if (object) {
-        memcpy(object, l->GetBufferStart(buffer), size);
+        l->DisposeMemoryBuffer(object);
     }
-    l->DisposeMemoryBuffer(buffer);
-    *out_object = object;
-    *out_size = size;
-    return object ? VYRE_OK : vyre_fail_memory(diag, "an object");
 }
 
 vyre_status cpu_llvm_compile(const cpu_llvm *l, const char *text, size_t length, cpu_isa isa,
-                             uint32_t effort, const vyre_allocator *a, void **out_object,
-                             size_t *out_size, vyre_diag *diag) {
+                             uint32_t effort, cpu_llvm_object **out_object, vyre_diag *diag) {
     void *module = NULL, *machine = choose_machine(l, isa, effort);
     vyre_status status = VYRE_OK;
     void *context = l->ContextCreate();
@@ -263,7 +268,7 @@ vyre_status cpu_llvm_compile(const cpu_llvm *l, const char *text, size_t length,
         l->DisposeTargetData(layout);
         status = optimize(l, module, machine, effort, diag);
         if (status == VYRE_OK) {
-            status = emit(l, module, machine, a, out_object, out_size, diag);
+            status = emit(l, module, machine, out_object, diag);
         }
         l->DisposeModule(module);
     }

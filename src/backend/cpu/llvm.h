@@ -25,10 +25,15 @@ void cpu_llvm_close(cpu_llvm *llvm);
 /* How much LLVM tries: 0 next to nothing, which is quick; 1 as usual. */
 enum { CPU_EFFORTS = 2 };
 
-/* An ELF object for this machine, narrowed to the isa; freed with vyre_free(a, bytes, size, 1).
- * May be called from several threads. A text that LLVM refuses is VYRE_INTERNAL. */
+/* An ELF object, in LLVM's memory. */
+typedef struct cpu_llvm_object cpu_llvm_object;
+/* For this machine, narrowed to the isa. May be called from several threads, allocates nothing of
+ * the caller's. A text that LLVM refuses is VYRE_INTERNAL. */
 vyre_status cpu_llvm_compile(const cpu_llvm *llvm, const char *text, size_t length, cpu_isa isa,
-                             uint32_t effort, const vyre_allocator *a, void **out_object,
-                             size_t *out_size, vyre_diag *diag);
+                             uint32_t effort, cpu_llvm_object **out_object, vyre_diag *diag);
+const void *cpu_llvm_object_bytes(const cpu_llvm *llvm, const cpu_llvm_object *object,
+                                  size_t *out_size);
+/* NULL is fine. */
+void cpu_llvm_object_destroy(const cpu_llvm *llvm, cpu_llvm_object *object);
 
 #endif
