@@ -178,7 +178,6 @@ static void scan_items(vyre_parser *p, uint32_t brace) {
         vyre_item item = {.begin = p->at,
                           .symbol = VYRE_NONE,
                           .fn = VYRE_NONE,
-                          .instance = VYRE_NONE,
                           .generic_item = VYRE_NONE};
         uint8_t kind = p->tokens[p->at].kind;
         if (kind == VYRE_TOKEN_NAME && begins_decl(p, p->at)) {

@@ -20,6 +20,7 @@
  * A parameter may hide a name of the top level. A value parameter that does has a fresh name in the
  * program, because the body of an instance may refer to both: the memory of that name was passed.
  */
+#include "base/hash.h"
 #include "base/mutant.h"
 #include "ir/builder.h"
 #include "text/parser.h"
@@ -95,7 +96,7 @@ void vyre_parser_build_fn(vyre_parser *p, vyre_item *item, const char *name) {
     vyre_type types[VYRE_LIMIT_ARGUMENTS];
     for (uint32_t i = 0; i < item->arg_count; i++) {
         const vyre_argument *arg = &p->args.data[item->first_arg + i];
-        names[i] = hides(p, arg->token) ? vyre_parser_fresh_name(p, arg->token)
+        names[i] = hides(p, arg->token) ? vyre_parser_fresh_name(p, arg->token, 2)
                                         : vyre_parser_name(p, arg->token);
         types[i] = (vyre_type)arg->type;
         if (!names[i]) {
@@ -107,15 +108,21 @@ void vyre_parser_build_fn(vyre_parser *p, vyre_item *item, const char *name) {
         vyre_build_fn(p->builder, name, names, types, item->arg_count, (vyre_type)item->result);
 }
 
-static bool is_instance(const vyre_parser *p, uint32_t item, uint32_t first_passed,
-                        uint32_t count) {
-    for (uint32_t i = 0; i < VYRE_MUTANT(instance_by_first, count, 1); i++) {
-        if (p->passed.data[p->items.data[item].first_passed + i] !=
-            p->passed.data[first_passed + i]) {
-            return false;
-        }
+static uint32_t *bucket_of(vyre_parser *p, uint32_t item, uint32_t first_passed) {
+    const uint32_t count = memory_arguments(p, &p->items.data[item]);
+    const uint64_t hash =
+        vyre_hash_more(item, p->passed.data + first_passed, count * sizeof *p->passed.data);
+    return &p->instances[hash % (sizeof p->instances / sizeof *p->instances)];
+}
+
+static bool is_instance(const vyre_parser *p, uint32_t at, uint32_t item, uint32_t first_passed) {
+    const vyre_item *found = &p->items.data[at];
+    const uint32_t count = memory_arguments(p, &p->items.data[item]);
+    bool same = found->generic_item == item;
+    for (uint32_t i = 0; i < VYRE_MUTANT(instance_by_first, count, 1) && same; i++) {
+        same = p->passed.data[found->first_passed + i] == p->passed.data[first_passed + i];
     }
-    return true;
+    return same;
 }
 
 /* An item that has the generic one's values as arguments. */
@@ -124,7 +131,8 @@ static uint32_t add_instance(vyre_parser *p, uint32_t item, uint32_t first_passe
     vyre_item made = generic;
     made.generic = false;
     made.generic_item = item;
-    made.previous = generic.instance;
+    uint32_t *bucket = bucket_of(p, item, first_passed);
+    made.previous = *bucket;
     made.first_passed = first_passed;
     made.first_arg = p->args.count;
     made.arg_count = 0;
@@ -136,8 +144,9 @@ static uint32_t add_instance(vyre_parser *p, uint32_t item, uint32_t first_passe
         }
     }
     const uint32_t token = p->symbols.data[generic.symbol].token;
-    const char *name = generic.instance == VYRE_NONE ? vyre_parser_name(p, token)
-                                                     : vyre_parser_fresh_name(p, token);
+    const char *name = generic.instances == 0
+                           ? vyre_parser_name(p, token)
+                           : vyre_parser_fresh_name(p, token, generic.instances + 1);
     if (p->out_of_memory) {
         return VYRE_NONE;
     }
@@ -150,18 +159,19 @@ static uint32_t add_instance(vyre_parser *p, uint32_t item, uint32_t first_passe
         p->out_of_memory = true;
         return VYRE_NONE;
     }
-    p->items.data[item].instance = p->items.count - 1;
+    p->items.data[item].instances++;
+    *bucket = p->items.count;
     return p->items.count - 1;
 }
 
 uint32_t vyre_parser_instance(vyre_parser *p, uint32_t item, uint32_t first_passed) {
-    const uint32_t count = memory_arguments(p, &p->items.data[item]);
-    for (uint32_t i = p->items.data[item].instance; i != VYRE_NONE; i = p->items.data[i].previous) {
-        if (is_instance(p, i, first_passed, count)) {
-            return i;
+    for (uint32_t i = *bucket_of(p, item, first_passed); i != 0; i = p->items.data[i - 1].previous) {
+        if (is_instance(p, i - 1, item, first_passed)) {
+            return i - 1;
         }
     }
-    return add_instance(p, item, first_passed);
+    return vyre_builder_status(p->builder) == VYRE_OK ? add_instance(p, item, first_passed)
+                                                      : VYRE_NONE;
 }
 
 /* The parameter is one more name of the declaration. */
@@ -226,10 +236,11 @@ uint32_t vyre_parser_functions(vyre_parser *p, uint32_t at) {
 
 /* Instances from the item on vanish, with all that was built since the mark. */
 static void cut(vyre_parser *p, uint32_t items, vyre_builder_mark mark) {
-    for (uint32_t i = 0; i < items; i++) {
-        uint32_t *last = &p->items.data[i].instance;
-        while (*last != VYRE_NONE && *last >= items) {
-            *last = p->items.data[*last].previous;
+    for (size_t i = 0; i < sizeof p->instances / sizeof *p->instances; i++) {
+        while (p->instances[i] > items) {
+            const vyre_item *last = &p->items.data[p->instances[i] - 1];
+            p->items.data[last->generic_item].instances--;
+            p->instances[i] = last->previous;
         }
     }
     p->items.count = items;
@@ -264,7 +275,7 @@ void vyre_parser_uncalled(vyre_parser *p) {
     const uint32_t items = p->items.count;
     for (uint32_t i = 0; i < items && !p->out_of_memory; i++) {
         const vyre_item *item = &p->items.data[i];
-        if (item->generic && !item->broken && item->instance == VYRE_NONE &&
+        if (item->generic && !item->broken && item->instances == 0 &&
             vyre_builder_status(p->builder) == VYRE_OK) {
             try_function(p, i);
         }

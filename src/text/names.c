@@ -75,9 +75,9 @@ uint32_t vyre_parser_declare_argument(vyre_parser *p, uint32_t token, uint8_t ki
                    p->top_symbols);
 }
 
-const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token) {
+const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token, uint32_t least) {
     char room[VYRE_LIMIT_NAME + 1];
-    for (uint32_t n = 2;; n++) {
+    for (uint32_t n = least;; n++) {
         int length = snprintf(room, sizeof room, "%.240s_%u", token_name(p, token), n);
         if (vyre_intern_find(&p->source.names, room, (size_t)length) == VYRE_INTERN_NONE) {
             uint32_t name = vyre_intern_add(&p->source.names, room, (size_t)length);

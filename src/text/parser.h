@@ -81,9 +81,9 @@ typedef struct vyre_item {
     vyre_fn fn;
     uint32_t first_arg, arg_count; /* function: in vyre_parser.args */
     uint32_t body;                 /* function: its brace */
-    /* Function that takes memory: its last instance, or NONE. Instance: which function, the
-     * instance before it, and the declarations passed, in vyre_parser.passed. */
-    uint32_t instance, generic_item, previous, first_passed;
+    /* Function that takes memory: how many instances it has. Instance: which function, the one
+     * before it in its bucket, and the declarations passed, in vyre_parser.passed. */
+    uint32_t instances, generic_item, previous, first_passed;
 } vyre_item;
 
 typedef struct vyre_argument {
@@ -126,6 +126,7 @@ typedef struct vyre_parser {
     VYRE_VEC(vyre_item) items;
     VYRE_VEC(vyre_argument) args;
     VYRE_VEC(vyre_decl) passed; /* memory in calls of functions that take it */
+    uint32_t instances[256];    /* buckets: the last one in each, plus 1 */
     uint32_t decl_count, fn_count;
 
     VYRE_VEC(vyre_node) nodes; /* of the statement at hand */
@@ -152,8 +153,9 @@ uint32_t vyre_parser_declare(vyre_parser *p, uint32_t token, uint8_t kind, uint8
 /* An argument of a function: it may hide a name of the top level. */
 uint32_t vyre_parser_declare_argument(vyre_parser *p, uint32_t token, uint8_t kind, uint8_t sub,
                                       uint8_t type, uint32_t handle);
-/* A name that occurs nowhere in the text, after that of the token; NULL when out of memory. */
-const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token);
+/* A name that occurs nowhere in the text: that of the token with a number, `least` or more. NULL
+ * when out of memory. */
+const char *vyre_parser_fresh_name(vyre_parser *p, uint32_t token, uint32_t least);
 void vyre_parser_leave(vyre_parser *p, uint32_t symbols);
 /* Room for all names interned so far. */
 bool vyre_parser_grow_names(vyre_parser *p);
