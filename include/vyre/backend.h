@@ -112,6 +112,9 @@ typedef struct vyre_module_launch {
                                         carried state; 0: the module has no use for it */
     uint32_t group[3];               /* workgroup scope: which group the pass is for */
     uint64_t *visits; /* zeros, for each step of the module: the backend counts how often it ran */
+    /* For each `swapped` of the module: the number of the one whose memory it has at the end.
+     * vyre_position_finish writes it. */
+    uint32_t *held;
 } vyre_module_launch;
 
 /* Where the code of a kernel came from. */

@@ -228,7 +228,7 @@ typedef struct vyre_stmt_node {
     vyre_var var;     /* the variable bound or assigned, or VYRE_NONE */
     vyre_decl decl;   /* memory touched: STORE, ATOMIC, ASYNC_* (source), collectives (input),
                          INDIRECT_DISPATCH */
-    vyre_decl decl2;  /* ASYNC_* (destination), ALL_GATHER, REDUCE_SCATTER (output) */
+    vyre_decl decl2;  /* ASYNC_* (destination), ALL_GATHER, REDUCE_SCATTER (output), SWAP */
     vyre_expr arg[3]; /* by ops.def; VYRE_NONE where absent */
     uint32_t first_expr;
     uint32_t end_expr;
@@ -320,8 +320,8 @@ VYRE_API vyre_fn vyre_program_find_fn(const vyre_program *program, const char *n
 static inline bool vyre_program_has_no_grid_sync(const vyre_program *program) {
     const uint64_t waits =
         UINT64_C(1) << VYRE_STMT_GRID_SYNC | UINT64_C(1) << VYRE_STMT_ALL_REDUCE |
-        UINT64_C(1) << VYRE_STMT_ALL_GATHER | UINT64_C(1) << VYRE_STMT_REDUCE_SCATTER |
-        UINT64_C(1) << VYRE_STMT_BROADCAST;
+        UINT64_C(1) << VYRE_STMT_SWAP | UINT64_C(1) << VYRE_STMT_ALL_GATHER |
+        UINT64_C(1) << VYRE_STMT_REDUCE_SCATTER | UINT64_C(1) << VYRE_STMT_BROADCAST;
     return (vyre_program_get(program)->stats.reached_kinds & waits) == 0;
 }
 
@@ -425,6 +425,8 @@ VYRE_API void vyre_build_async_store(vyre_builder *b, vyre_decl source, vyre_dec
                                      vyre_expr offset, vyre_expr size, const char *tag);
 VYRE_API void vyre_build_async_wait(vyre_builder *b, const char *tag);
 /* group: a u32 literal, VYRE_NONE for the world. */
+/* Exchanges the contents of two buffers of one type and size. */
+VYRE_API void vyre_build_swap(vyre_builder *b, vyre_decl x, vyre_decl y);
 VYRE_API void vyre_build_all_reduce(vyre_builder *b, vyre_decl buffer, vyre_collective_op op,
                                     vyre_expr group);
 VYRE_API void vyre_build_all_gather(vyre_builder *b, vyre_decl input, vyre_decl output,

@@ -15,6 +15,7 @@
  *         vyre_position_leave(&at, &pass, &reader, diag)
  *         if (at.step != VYRE_NONE && step->collective != VYRE_NONE) do it
  *     }
+ *     vyre_position_finish(&at, &pass);
  *
  * Threads that walk together meet where vyre_position_meets says so, between entering and leaving a
  * step: behind each launch, and behind a step that launches nothing if something was read since
@@ -90,6 +91,13 @@ static inline uint64_t vyre_position_scalar(const vyre_position *position, uint3
 }
 VYRE_API vyre_memory vyre_position_place(const vyre_position *position,
                                          const vyre_module_launch *pass, uint32_t place);
+
+/* The memory that a buffer of the source has now. */
+VYRE_API vyre_memory vyre_position_memory(const vyre_position *position,
+                                          const vyre_module_launch *pass, vyre_decl decl);
+/* When the pass is over: tells in pass->held what was swapped. Of threads that walk together one
+ * does it. */
+VYRE_API void vyre_position_finish(const vyre_position *position, const vyre_module_launch *pass);
 
 /* On one rank a collective with two buffers copies the shorter length, others change nothing. */
 typedef struct vyre_collective_copy {

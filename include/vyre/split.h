@@ -128,13 +128,16 @@ enum {
     VYRE_PLACES
 };
 
+/* Buffers of the source that are swapped change places, too: VYRE_PLACES + n is where `swapped[n]`
+ * of the module is found. */
 typedef struct vyre_exchange {
     uint32_t a, b; /* places */
 } vyre_exchange;
 
 /* What a declaration of a segment is, and which one of them. */
 typedef enum vyre_decl_kind {
-    VYRE_DECL_SOURCE,      /* declaration `ref` of the source: buffer or param */
+    VYRE_DECL_SOURCE,      /* declaration `ref` of the source: param, or buffer: what it holds when
+                              the step is entered (vyre_module_view.swapped) */
     VYRE_DECL_LOCAL,       /* workgroup or private memory of the segment itself */
     VYRE_DECL_SCALAR,      /* param: scalar `ref`, as it is when the step is entered */
     VYRE_DECL_OWN,         /* buffer `ref` of `buffers`: what lanes and groups own. Its elements are
@@ -223,14 +226,15 @@ typedef struct vyre_module_view {
     const vyre_program *control;
     const vyre_scalar *scalars;
     const vyre_exchange *exchanges;
+    const vyre_decl *swapped; /* declarations of the source that change places */
     const vyre_step *steps;
     const vyre_carry *carries;
     const vyre_carry_buffer *buffers; /* each slot, each word is in one; none: nothing is owned */
     const vyre_removed_barrier *removed; /* in the order of the program */
     const vyre_kept_barrier *kept;       /* none with keep_barriers */
     const vyre_split_region *regions;    /* parents first */
-    uint32_t segment_count, scalar_count, exchange_count, step_count, carry_count, buffer_count,
-        removed_count, kept_count, region_count;
+    uint32_t segment_count, scalar_count, exchange_count, swapped_count, step_count, carry_count,
+        buffer_count, removed_count, kept_count, region_count;
     uint32_t lane_words;        /* slots of a lane, in all buffers together */
     uint32_t group_words;       /* workgroup memory of a group, likewise */
     uint32_t group_value_words; /* values of a group, in _values */

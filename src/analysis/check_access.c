@@ -1,5 +1,6 @@
 /* What single statements do with memory, functions and other lanes. */
 #include "analysis/checker.h"
+#include "ir/size.h"
 
 static bool writable(const vyre_decl_node *decl) {
     return decl->role != VYRE_IN && vyre_role_is_memory((vyre_role)decl->role) &&
@@ -169,6 +170,41 @@ void vyre_check_collective(vyre_checker *c, vyre_stmt at) {
     }
     if (stmt->op == VYRE_STMT_BROADCAST) {
         vyre_check_type(c, stmt->arg[1], VYRE_U32, "V262", "the root of a broadcast");
+    }
+}
+
+static bool constant_size(const vyre_checker *c, vyre_decl decl, uint64_t *out) {
+    const vyre_size_env env = {0};
+    vyre_decl unknown;
+    const vyre_expr size = c->p->decls[decl].size;
+    return size != VYRE_NONE && vyre_size_evaluate(c->p, size, &env, out, &unknown) == VYRE_SIZE_OK;
+}
+
+void vyre_check_swap(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_decl both[2] = {stmt->decl, stmt->decl2};
+    uint64_t sizes[2];
+    for (int i = 0; i < 2; i++) {
+        const vyre_decl_node *node = &c->p->decls[both[i]];
+        if (!vyre_role_is_buffer((vyre_role)node->role) || !writable(node) ||
+            node->access == VYRE_ACCESS_WRITE) {
+            vyre_checker_error(c, "V282", vyre_checker_at(c, at),
+                               "swap two of inout, out and scratch", "%s `%s` can't be swapped",
+                               role_of(node), node->name);
+            return;
+        }
+    }
+    const vyre_decl_node *x = &c->p->decls[both[0]], *y = &c->p->decls[both[1]];
+    if (x->type != y->type) {
+        vyre_checker_error(c, "V282", vyre_checker_at(c, at), "swap buffers of one element type",
+                           "`%s` has %s elements, `%s` has %s", x->name,
+                           vyre_type_name((vyre_type)x->type), y->name,
+                           vyre_type_name((vyre_type)y->type));
+    } else if (constant_size(c, both[0], &sizes[0]) && constant_size(c, both[1], &sizes[1]) &&
+               sizes[0] != sizes[1]) {
+        vyre_checker_error(c, "V282", vyre_checker_at(c, at), "swap buffers of one size",
+                           "`%s` has %llu elements, `%s` has %llu", x->name,
+                           (unsigned long long)sizes[0], y->name, (unsigned long long)sizes[1]);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct stmt_walk {
     uint32_t next_list;
     vyre_intern tags;
     VYRE_VEC(transfer) transfers; /* per tag */
+    uint32_t first_transfer;      /* of the body */
     uint64_t statements;
     vyre_stmt indirect; /* the first one, or VYRE_NONE */
     bool told_nesting, told_count;
@@ -236,6 +237,22 @@ static void wait_transfer(stmt_walk *w, vyre_stmt at) {
     found->waited = true;
 }
 
+/* A swap while a copy is pending: which of the two would it then read or write? */
+static void check_pending(stmt_walk *w, vyre_stmt at) {
+    vyre_checker *c = w->c;
+    const vyre_stmt_node *swap = &c->p->stmts[at];
+    for (uint32_t i = w->first_transfer; i < w->transfers.count; i++) {
+        const transfer *t = &w->transfers.data[i];
+        const vyre_stmt_node *copy = &c->p->stmts[t->begin];
+        if (!t->waited && (copy->decl == swap->decl || copy->decl2 == swap->decl ||
+                           copy->decl == swap->decl2 || copy->decl2 == swap->decl2)) {
+            vyre_checker_error(c, "V283", vyre_checker_at(c, at), "wait for the copy before",
+                               "the copy \"%s\" of what is swapped is pending", copy->text);
+            vyre_checker_note(c, vyre_checker_at(c, t->begin), "the copy begins here");
+        }
+    }
+}
+
 static void check_transfers(stmt_walk *w) {
     for (uint32_t i = 0; i < w->transfers.count; i++) {
         if (!w->transfers.data[i].waited) {
@@ -305,6 +322,10 @@ static void check_stmt(stmt_walk *w, vyre_stmt at) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST: vyre_check_collective(c, at); break;
+    case VYRE_STMT_SWAP:
+        vyre_check_swap(c, at);
+        check_pending(w, at);
+        break;
     case VYRE_STMT_INDIRECT_DISPATCH: check_indirect(w, at); break;
     case VYRE_STMT_ELSE:
     case VYRE_STMT_BLOCK:
@@ -387,6 +408,7 @@ static void walk_body(stmt_walk *w, vyre_fn fn) {
     const vyre_stmt begin = fn == VYRE_NONE ? p->entry : p->fns[fn].begin;
     w->fn = fn;
     w->end = fn == VYRE_NONE ? p->stmt_count : p->fns[fn].end;
+    w->first_transfer = w->transfers.count;
     open_list(w, VYRE_NONE);
     if (fn != VYRE_NONE) {
         check_signature(w->c, fn);

@@ -70,6 +70,7 @@ void vyre_check_subgroup(vyre_checker *c, vyre_stmt at);
 void vyre_check_call(vyre_checker *c, vyre_stmt at);
 void vyre_check_async(vyre_checker *c, vyre_stmt at);
 void vyre_check_collective(vyre_checker *c, vyre_stmt at);
+void vyre_check_swap(vyre_checker *c, vyre_stmt at);
 void vyre_check_indirect(vyre_checker *c, vyre_stmt at);
 
 /* check_flow.c: call graph, opaque functions, uniformity; only for programs without errors. */

@@ -33,7 +33,8 @@ uint32_t vyre_waits_of(vyre_stmt_op op) {
     case VYRE_STMT_ALL_REDUCE:
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
-    case VYRE_STMT_BROADCAST: return VYRE_WAITS_GRID;
+    case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_SWAP: return VYRE_WAITS_GRID;
     default: return 0;
     }
 }
@@ -96,6 +97,10 @@ void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect
     case VYRE_STMT_REDUCE_SCATTER:
         visit(user, node->decl, VYRE_EFFECT_READ, VYRE_NONE);
         visit(user, node->decl2, VYRE_EFFECT_WRITE, VYRE_NONE);
+        break;
+    case VYRE_STMT_SWAP:
+        visit(user, node->decl, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE, VYRE_NONE);
+        visit(user, node->decl2, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE, VYRE_NONE);
         break;
     default: break;
     }

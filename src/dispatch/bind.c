@@ -273,6 +273,24 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
     return VYRE_OK;
 }
 
+/* What is swapped has one size. */
+static vyre_status check_swaps(const binder *b, vyre_diag *diag) {
+    const bool any = b->view->stats.stmt_kinds >> VYRE_STMT_SWAP & 1;
+    for (vyre_stmt s = 0; any && s < b->view->stmt_count; s++) {
+        const vyre_stmt_node *n = &b->view->stmts[s];
+        if (n->op == VYRE_STMT_SWAP &&
+            VYRE_MUTANT(swap_any_size, b->counts[n->decl] != b->counts[n->decl2], false)) {
+            return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
+                                vyre_program_stmt_place(b->program, s),
+                                "give both as many elements",
+                                "\"%s\" has %u elements, and \"%s\", with which it is swapped, %u",
+                                b->view->decls[n->decl].name, b->counts[n->decl],
+                                b->view->decls[n->decl2].name, b->counts[n->decl2]);
+        }
+    }
+    return VYRE_OK;
+}
+
 static vyre_status check_input_count(const binder *b, vyre_diag *diag) {
     uint32_t given = b->args->input_count;
     if (given > b->input_count) {
@@ -305,7 +323,10 @@ static vyre_status bind(binder *b, vyre_diag *diag) {
             status = bind_size(b, i, diag);
         }
     }
-    return status != VYRE_OK ? status : check_bytes(b, diag);
+    if (status == VYRE_OK) {
+        status = check_bytes(b, diag);
+    }
+    return status != VYRE_OK ? status : check_swaps(b, diag);
 }
 
 static bool allocate(binder *b) {

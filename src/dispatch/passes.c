@@ -114,6 +114,7 @@ static vyre_status run_pass(vyre_run *run) {
                       .result = &result,
                       .stats = &report->stats,
                       .times = &report->times,
+                      .memory = run->memory,
                       .ahead = o->ahead};
     vyre_status status = vyre_pipeline_run(run->pipeline, &launch, &pass, run->diag);
     return status != VYRE_OK ? status : take_result(run, &result);

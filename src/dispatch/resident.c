@@ -1,6 +1,11 @@
 /* The resident path. A declaration's memory is the caller's buffer; nothing is transferred but what
  * a fixpoint on a device without comparison needs. `out` is zeroed at the start of each dispatch,
- * unless nothing was ever written to the buffer. Scratch belongs to the run. */
+ * unless nothing was ever written to the buffer. Scratch belongs to the run.
+ *
+ * What a program swaps has the memory of another when it is done, perhaps that of scratch: the
+ * caller's buffers then exchange their memories, and no bytes move. A buffer that is longer than
+ * its declaration can't: the run works on memory of its own and copies in and out. A sequence asks
+ * a buffer for its memory each time, since a step before may have exchanged it. */
 #include "dispatch/resident.h"
 
 #include "base/clock.h"
@@ -89,6 +94,25 @@ static vyre_status bind(vyre_resident *r, const vyre_sequence_step *step) {
     return status;
 }
 
+static bool is_swapped(const vyre_run *run, vyre_decl decl) {
+    const vyre_program_view *p = run->view;
+    bool found = false;
+    if (p->stats.stmt_kinds >> VYRE_STMT_SWAP & 1) {
+        for (vyre_stmt s = 0; s < p->stmt_count && !found; s++) {
+            found = p->stmts[s].op == VYRE_STMT_SWAP &&
+                    (p->stmts[s].decl == decl || p->stmts[s].decl2 == decl);
+        }
+    }
+    return found;
+}
+
+/* Whether the run has a copy of the buffer. */
+static bool is_copied(const vyre_run *run, vyre_decl decl, const vyre_buffer *b) {
+    return VYRE_MUTANT(swap_longer_buffer, b->size > vyre_binding_bytes(&run->binding, decl),
+                       false) &&
+           is_swapped(run, decl);
+}
+
 /* Gives the buffers to the run. */
 static vyre_status lend(vyre_resident *r) {
     vyre_run *run = &r->run;
@@ -98,8 +122,8 @@ static vyre_status lend(vyre_resident *r) {
         }
         const vyre_buffer *b = r->buffers[at++];
         uint64_t bytes = vyre_binding_bytes(&run->binding, i);
-        run->is_given[i] = true;
-        run->memory[i] = bytes ? b->memory : 0;
+        run->is_given[i] = !is_copied(run, i, b);
+        run->memory[i] = bytes && run->is_given[i] ? b->memory : 0;
         if (VYRE_MUTANT(resident_small_out, b->size < bytes, b->size == 0)) {
             return vyre_fail_at(run->diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_decl_place(run->pipeline->program, i),
@@ -146,6 +170,27 @@ vyre_status vyre_resident_init(vyre_resident *r, const vyre_sequence_step *step,
     return status;
 }
 
+/* The buffers have what their declarations hold now; also after a failure, since passes before may
+ * have exchanged memory with what is freed next. */
+static vyre_status take_back(vyre_resident *r, vyre_status status) {
+    vyre_run *run = &r->run;
+    for (uint32_t i = 0, at = 0; i < run->view->decl_count; i++) {
+        if (!is_external(&run->view->decls[i])) {
+            continue;
+        }
+        vyre_buffer *b = r->buffers[at++];
+        vyre_call call = vyre_run_call(run, i);
+        if (run->is_given[i]) {
+            if (is_written(&run->view->decls[i]) && call.bytes) {
+                b->memory = run->memory[i];
+            }
+        } else if (run->memory[i] && status == VYRE_OK) {
+            status = vyre_call_copy(&call, b->memory, 0, run->memory[i], 0, call.bytes, run->diag);
+        }
+    }
+    return status;
+}
+
 vyre_status vyre_resident_execute(vyre_resident *r) {
     vyre_run *run = &r->run;
     vyre_status status = VYRE_OK;
@@ -155,17 +200,23 @@ vyre_status vyre_resident_execute(vyre_resident *r) {
             continue;
         }
         vyre_buffer *b = r->buffers[at++];
+        vyre_call call = vyre_run_call(run, i);
+        if (run->is_given[i]) {
+            run->memory[i] =
+                call.bytes ? VYRE_MUTANT(swap_old_memory, b->memory, run->memory[i]) : 0;
+        }
         if (decl->role == VYRE_OUT && run->memory[i] &&
-            VYRE_MUTANT(resident_out_kept, !b->is_zero, false)) {
-            vyre_call call = vyre_run_call(run, i);
-            status = vyre_call_zero(&call, b->memory, 0, call.bytes, run->diag);
+            (VYRE_MUTANT(resident_out_kept, !b->is_zero, false) || !run->is_given[i])) {
+            status = vyre_call_zero(&call, run->memory[i], 0, call.bytes, run->diag);
+        } else if (!run->is_given[i] && run->memory[i]) {
+            status = vyre_call_copy(&call, run->memory[i], 0, b->memory, 0, call.bytes, run->diag);
         }
         if (is_written(decl)) { /* what is only read may be shared by threads */
             b->is_zero = false;
         }
     }
     vyre_run_lap(run, &run->report.times.alloc);
-    return status != VYRE_OK ? status : vyre_run_execute(run);
+    return take_back(r, status == VYRE_OK ? vyre_run_execute(run) : status);
 }
 
 void vyre_resident_finish(vyre_resident *r) {

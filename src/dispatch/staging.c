@@ -43,6 +43,11 @@ vyre_status vyre_staging_execute(vyre_staging *s, vyre_run *run) {
     }
     vyre_dispatch_report outer = run->report;
     status = vyre_resident_execute(&r);
+    for (uint32_t i = 0, at = 0; i < run->view->decl_count; i++) { /* some may be exchanged */
+        if (run->is_given[i]) {
+            run->memory[i] = s->buffers[at++]->memory;
+        }
+    }
     run->report = r.run.report;
     run->geometry = r.run.geometry;
     run->has_device_time = r.run.has_device_time;

@@ -369,6 +369,16 @@ void vyre_build_broadcast(vyre_builder *b, vyre_decl buffer, vyre_expr root, vyr
     add_collective(b, VYRE_STMT_BROADCAST, VYRE_COLLECTIVE_SUM, buffer, VYRE_NONE, group, root);
 }
 
+void vyre_build_swap(vyre_builder *b, vyre_decl x, vyre_decl y) {
+    if (!vyre_builder_is_decl(b, x, true) || !vyre_builder_is_decl(b, y, true)) {
+        return;
+    }
+    vyre_stmt_node node = blank(VYRE_STMT_SWAP);
+    node.decl = x;
+    node.decl2 = y;
+    (void)add_plain(b, node, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+}
+
 void vyre_build_indirect_dispatch(vyre_builder *b, vyre_decl buffer, vyre_expr offset) {
     if (!vyre_builder_is_decl(b, buffer, true)) {
         return;

@@ -386,6 +386,7 @@ static void put_plain(printer *out, const vyre_stmt_node *s) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_SWAP:
         put(out, vyre_stmt_info_of(op)->spelling);
         put_collective(out, s);
         break;

@@ -289,6 +289,7 @@ void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
         vyre_build_reduce_scatter(to, d, d2, (vyre_collective_op)s->sub, a);
         break;
     case VYRE_STMT_BROADCAST: vyre_build_broadcast(to, d, b, a); break;
+    case VYRE_STMT_SWAP: vyre_build_swap(to, d, d2); break;
     case VYRE_STMT_INDIRECT_DISPATCH: vyre_build_indirect_dispatch(to, d, a); break;
     case VYRE_STMT_CALL:
     case VYRE_STMT_COUNT: break;

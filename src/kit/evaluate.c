@@ -57,7 +57,9 @@ static vyre_status load(const evaluation *ev, const vyre_expr_node *n, uint64_t 
     const vyre_type type = (vyre_type)p->decls[n->ref].type;
     const uint64_t count = is_made ? ev->at->module->view.made_words : source->counts[n->ref];
     const vyre_memory memory =
-        is_made ? vyre_position_place(ev->at, ev->pass, VYRE_PLACE_MADE) : source->memory[n->ref];
+        is_made ? vyre_position_place(ev->at, ev->pass, VYRE_PLACE_MADE)
+                : VYRE_MUTANT(swap_read_first, vyre_position_memory(ev->at, ev->pass, n->ref),
+                              source->memory[n->ref]);
     const uint32_t size = vyre_type_size(type);
     unsigned char bytes[8] = {0};
     if (!VYRE_MUTANT(position_beyond_end, index < count, index <= count)) {

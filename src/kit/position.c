@@ -15,7 +15,7 @@
 enum { MOST_TICKS = 0x3fffffff };
 
 uint32_t vyre_position_state(const vyre_module *module) {
-    return module->view.scalar_count + VYRE_PLACES;
+    return module->view.scalar_count + VYRE_PLACES + module->view.swapped_count;
 }
 
 uint32_t vyre_position_words(const vyre_module *module) {
@@ -29,7 +29,7 @@ static uint64_t *places_of(const vyre_position *at) {
 vyre_position vyre_position_begin(const vyre_module *module, uint64_t *words) {
     vyre_position at = {.module = module, .step = 0, .tick = 1, .words = words};
     memset(words, 0, module->view.scalar_count * sizeof *words);
-    for (uint32_t i = 0; i < VYRE_PLACES; i++) {
+    for (uint32_t i = 0; i < VYRE_PLACES + module->view.swapped_count; i++) {
         places_of(&at)[i] = i;
     }
     return at;
@@ -44,12 +44,26 @@ vyre_position vyre_position_copy(const vyre_position *at, uint64_t *words) {
 
 static inline vyre_memory memory_at(const vyre_position *at, const vyre_module_launch *pass,
                                     uint32_t place) {
-    return pass->places[places_of(at)[place]];
+    const uint64_t now = places_of(at)[place];
+    return now < VYRE_PLACES ? pass->places[now]
+                             : pass->source->memory[at->module->view.swapped[now - VYRE_PLACES]];
 }
 
 vyre_memory vyre_position_place(const vyre_position *at, const vyre_module_launch *pass,
                                 uint32_t place) {
     return memory_at(at, pass, place);
+}
+
+vyre_memory vyre_position_memory(const vyre_position *at, const vyre_module_launch *pass,
+                                 vyre_decl decl) {
+    const uint32_t place = at->module->view.swapped_count ? at->module->place_of[decl] : VYRE_NONE;
+    return place == VYRE_NONE ? pass->source->memory[decl] : memory_at(at, pass, place);
+}
+
+void vyre_position_finish(const vyre_position *at, const vyre_module_launch *pass) {
+    for (uint32_t i = 0; i < at->module->view.swapped_count; i++) {
+        pass->held[i] = (uint32_t)(places_of(at)[VYRE_PLACES + i] - VYRE_PLACES);
+    }
 }
 
 /* ---- the segment ---- */

@@ -53,7 +53,8 @@ static bool survey(const vyre_program_view *p, const vyre_capabilities *can, boo
         for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
             const vyre_stmt_node *n = &p->stmts[s];
             bool copies = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
-            bool joins = n->op == VYRE_STMT_ALL_GATHER || n->op == VYRE_STMT_REDUCE_SCATTER;
+            bool joins = n->op == VYRE_STMT_ALL_GATHER || n->op == VYRE_STMT_REDUCE_SCATTER ||
+                         n->op == VYRE_STMT_SWAP;
             if ((copies && !vyre_can_stmt(can, n->op)) ||
                 (joins && (changes[n->decl] || changes[n->decl2]))) {
                 more |= mark(p, changes, n->decl);

@@ -28,7 +28,8 @@ static void note_access(const vyre_program_view *p, uint8_t *access) {
             access[n->decl] |= only_reads ? VYRE_FUSE_READS : VYRE_FUSE_READS | VYRE_FUSE_WRITES;
         }
         if (n->decl2 != VYRE_NONE) {
-            access[n->decl2] |= VYRE_FUSE_WRITES;
+            access[n->decl2] |=
+                n->op == VYRE_STMT_SWAP ? VYRE_FUSE_READS | VYRE_FUSE_WRITES : VYRE_FUSE_WRITES;
         }
     }
 }

@@ -83,7 +83,10 @@ static bool allocate_tables(vyre_schedule *s) {
     s->words = vyre_alloc_zeroed(a, position_room(s), sizeof *s->words);
     s->went_away = vyre_alloc_zeroed(a, m->step_count, sizeof *s->went_away);
     s->own = vyre_alloc_zeroed(a, m->buffer_count, sizeof *s->own);
-    return s->segments && s->bindings && s->visits && s->words && s->went_away && s->own;
+    s->held = vyre_alloc_zeroed(a, m->swapped_count, sizeof *s->held);
+    s->moved = vyre_alloc_zeroed(a, m->swapped_count, sizeof *s->moved);
+    return s->segments && s->bindings && s->visits && s->words && s->went_away && s->own &&
+           s->held && s->moved;
 }
 
 static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
@@ -113,6 +116,8 @@ static void drop_code(vyre_schedule *s) {
     vyre_free(a, s->words, position_room(s), sizeof *s->words);
     vyre_free(a, s->went_away, m->step_count, sizeof *s->went_away);
     vyre_free(a, s->own, m->buffer_count, sizeof *s->own);
+    vyre_free(a, s->held, m->swapped_count, sizeof *s->held);
+    vyre_free(a, s->moved, m->swapped_count, sizeof *s->moved);
     vyre_module_release(s->module);
     s->module = NULL;
 }
@@ -288,8 +293,14 @@ vyre_module_launch vyre_schedule_bind(vyre_schedule *s, const vyre_launch *sourc
     for (uint32_t i = 0; i < vyre_module_get(s->module)->segment_count; i++) {
         bind(s, i, source, lanes);
     }
-    vyre_module_launch launch = {
-        .module = s->module, .source = source, .segments = s->bindings, .visits = s->visits};
+    for (uint32_t i = 0; i < vyre_module_get(s->module)->swapped_count; i++) {
+        s->held[i] = i; /* until the pass tells otherwise */
+    }
+    vyre_module_launch launch = {.module = s->module,
+                                 .source = source,
+                                 .segments = s->bindings,
+                                 .visits = s->visits,
+                                 .held = s->held};
     memcpy(launch.places, s->places, sizeof launch.places);
     return launch;
 }

@@ -25,11 +25,13 @@ typedef struct vyre_schedule {
     vyre_module *module;
     vyre_backend_kernel *whole; /* where the device runs the schedule itself, else NULL */
     struct vyre_compiled_segment *segments;
-    vyre_segment_binding *bindings;  /* of each segment */
-    uint64_t *visits;                /* per step, in this pass; but when launching ahead */
-    uint64_t *words;                 /* of the position of a pass, and of guesses */
-    bool *went_away;                 /* per step: a branch last went to `otherwise` in this pass */
-    struct vyre_own_memory *own;     /* what lanes and groups own: per buffer of the module */
+    vyre_segment_binding *bindings; /* of each segment */
+    uint64_t *visits;               /* per step, in this pass; but when launching ahead */
+    uint64_t *words;                /* of the position of a pass, and of guesses */
+    bool *went_away;                /* per step: a branch last went to `otherwise` in this pass */
+    struct vyre_own_memory *own;    /* what lanes and groups own: per buffer of the module */
+    uint32_t *held;     /* per `swapped` of the module: whose memory it has in the end */
+    vyre_memory *moved; /* room for as many */
     vyre_memory places[VYRE_PLACES]; /* what changes places; kept for the next pass */
     uint64_t place_bytes[VYRE_PLACES];
     bool is_used; /* the carried state is not zero */
@@ -43,6 +45,7 @@ typedef struct vyre_pass {
     vyre_dispatch_stats *stats;
     vyre_dispatch_times *times; /* enqueue and wait */
     uint32_t ahead;             /* as in vyre_dispatch_options */
+    vyre_memory *memory;        /* of the launch: what was swapped has another in the end */
 } vyre_pass;
 
 /* Splits and compiles. takes_module: the device runs the schedule itself, and can. The program must

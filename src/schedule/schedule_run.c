@@ -260,11 +260,12 @@ static vyre_status read_memory(void *user, vyre_memory memory, uint64_t offset, 
 static vyre_status run_collective(run *r, const vyre_step *step) {
     vyre_collective_copy copy =
         vyre_collective_on_one_rank(r->s->module, step->collective, r->source->counts);
+    const vyre_memory from = vyre_position_memory(&r->here, &r->launch, copy.from);
     vyre_call call = {.device = r->s->device, .trace = r->pass->trace, .name = "collective"};
-    vyre_status status = copy.size == 0
-                             ? VYRE_OK
-                             : vyre_call_copy(&call, r->source->memory[copy.to], 0,
-                                              r->source->memory[copy.from], 0, copy.size, r->diag);
+    vyre_status status =
+        copy.size == 0 ? VYRE_OK
+                       : vyre_call_copy(&call, vyre_position_memory(&r->here, &r->launch, copy.to),
+                                        0, from, 0, copy.size, r->diag);
     if (status != VYRE_OK) {
         vyre_schedule_label(r->s, step->segment, r->diag);
     }
@@ -558,6 +559,17 @@ static vyre_status run_module(run *r) {
     return status;
 }
 
+/* What was swapped has the memory of another. */
+static void move_swapped(const vyre_schedule *s, vyre_memory *memory) {
+    const vyre_module_view *m = vyre_module_get(s->module);
+    for (uint32_t i = 0; i < m->swapped_count; i++) {
+        s->moved[i] = memory[m->swapped[s->held[i]]];
+    }
+    for (uint32_t i = 0; i < VYRE_MUTANT(swap_left_behind, m->swapped_count, 0); i++) {
+        memory[m->swapped[i]] = s->moved[i];
+    }
+}
+
 vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
     uint32_t ahead = pass->ahead ? pass->ahead : s->device->info.launches_ahead;
@@ -587,5 +599,11 @@ vyre_status vyre_schedule_run(vyre_schedule *s, const vyre_launch *launch, const
     vyre_status finished = collect(&r, status == VYRE_OK ? diag : NULL);
     status = status == VYRE_OK ? finished : status;
     report(&r, &r.done);
+    if (status == VYRE_OK && !s->whole) {
+        vyre_position_finish(&r.here, &r.launch);
+    }
+    if (status == VYRE_OK && !r.trap.happened) {
+        move_swapped(s, pass->memory);
+    }
     return status == VYRE_OK ? vyre_trap_report(&r.trap, diag) : status; /* no lane lives on */
 }

@@ -64,7 +64,10 @@ void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vy
 }
 
 const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step) {
-    uint8_t op = step->collective == VYRE_NONE
+    const bool swaps = step->exchange_begin < step->exchange_end &&
+                       module->view.exchanges[step->exchange_end - 1].a >= VYRE_PLACES;
+    uint8_t op = swaps ? VYRE_STMT_SWAP
+                 : step->collective == VYRE_NONE
                      ? (uint8_t)(module->view.scope == VYRE_SPLIT_SCOPE_GRID ? VYRE_STMT_GRID_SYNC
                                                                              : VYRE_STMT_BARRIER)
                      : vyre_program_get(module->source)->stmts[step->collective].op;

@@ -92,13 +92,20 @@ static void put_assignments(vyre_json_writer *w, const vyre_module *module, cons
 static const char *const places[VYRE_PLACES] = {"values", "next",    "made",
                                                 "spare",  "scalars", "turn"};
 
+static void put_place(vyre_json_writer *w, const vyre_module_view *v, uint32_t place) {
+    vyre_json_put_string(
+        w, place < VYRE_PLACES
+               ? places[place]
+               : vyre_program_get(v->source)->decls[v->swapped[place - VYRE_PLACES]].name);
+}
+
 static void put_exchanges(vyre_json_writer *w, const vyre_module_view *v, const vyre_step *step) {
     vyre_json_key(w, "exchanges");
     vyre_json_begin_array(w);
     for (uint32_t i = step->exchange_begin; i < step->exchange_end; i++) {
         vyre_json_begin_array(w);
-        vyre_json_put_string(w, places[v->exchanges[i].a]);
-        vyre_json_put_string(w, places[v->exchanges[i].b]);
+        put_place(w, v, v->exchanges[i].a);
+        put_place(w, v, v->exchanges[i].b);
         vyre_json_end_array(w);
     }
     vyre_json_end_array(w);

@@ -71,9 +71,10 @@ static void find_written(maker *m) {
     const vyre_program_view *p = m->p;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
+        if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC || n->op == VYRE_STMT_SWAP) {
             m->written[n->decl] = true;
-        } else if (n->decl2 != VYRE_NONE) { /* async copies, collectives */
+        }
+        if (n->decl2 != VYRE_NONE) { /* async copies, collectives, swaps */
             m->written[n->decl2] = true;
         }
     }

@@ -346,7 +346,8 @@ static bool add_code(vyre_module *m, const vyre_program_view *p, vyre_stmt begin
     bool ok = true;
     for (vyre_stmt s = begin; s < end && ok; s++) {
         if (!m->view.ahead || m->scalars[p->stmts[s].var].host) { /* else the device computes it */
-            ok = vyre_control_code_add(&m->code, p, s, m->view.scalar_count + VYRE_PLACES,
+            ok = vyre_control_code_add(&m->code, p, s,
+                                       m->view.scalar_count + VYRE_PLACES + m->view.swapped_count,
                                        &m->allocator);
         }
     }

@@ -133,7 +133,11 @@ bool vyre_module_list_changing(vyre_module *m, uint32_t segment) {
     for (uint32_t d = 0; d < decls && ok; d++) {
         const vyre_segment_decl *decl = &m->decls[segment][d];
         const vyre_changing changing = {.decl = d, .ref = decl->ref, .kind = decl->kind};
-        if (decl->kind == VYRE_DECL_SCALAR) {
+        if (decl->kind == VYRE_DECL_SOURCE && m->place_of && m->place_of[decl->ref] != VYRE_NONE) {
+            const vyre_changing moves = {
+                .decl = d, .ref = m->place_of[decl->ref], .kind = VYRE_DECL_PLACE};
+            ok = vyre_vec_push(&m->allocator, &m->changing[segment].others, moves);
+        } else if (decl->kind == VYRE_DECL_SCALAR) {
             ok = vyre_vec_push(&m->allocator, &m->changing[segment].scalars, changing);
         } else if (is_changing(decl)) {
             ok = vyre_vec_push(&m->allocator, &m->changing[segment].others, changing);
@@ -142,8 +146,35 @@ bool vyre_module_list_changing(vyre_module *m, uint32_t segment) {
     return ok;
 }
 
-/* Of one size, and zero when the pass begins; the list has room for two of each step. */
-static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_segment *segment) {
+/* Gives places to what is swapped anywhere in the source. */
+static bool find_swapped(vyre_module *m) {
+    const vyre_program_view *p = vyre_program_get(m->source);
+    if (!(p->stats.stmt_kinds >> VYRE_STMT_SWAP & 1)) {
+        return true;
+    }
+    m->place_room = m->swapped_room = p->decl_count;
+    m->place_of = vyre_alloc(&m->allocator, m->place_room, sizeof *m->place_of);
+    m->swapped = vyre_alloc(&m->allocator, m->swapped_room, sizeof *m->swapped);
+    if (!m->place_of || !m->swapped) {
+        return false;
+    }
+    memset(m->place_of, 0xff, m->place_room * sizeof *m->place_of);
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const vyre_decl both[2] = {p->stmts[s].decl, p->stmts[s].decl2};
+        for (int i = 0; i < 2 && p->stmts[s].op == VYRE_STMT_SWAP; i++) {
+            if (m->place_of[both[i]] == VYRE_NONE) {
+                m->place_of[both[i]] = VYRE_PLACES + m->view.swapped_count;
+                m->swapped[m->view.swapped_count++] = both[i];
+            }
+        }
+    }
+    m->view.swapped = m->swapped;
+    return true;
+}
+
+/* Of one size, and zero when the pass begins; the list has room for three of each step. */
+static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_block *block,
+                          const vyre_segment *segment) {
     step->exchange_begin = m->view.exchange_count;
     if (segment->flips) {
         m->exchanges[m->view.exchange_count++] =
@@ -151,6 +182,12 @@ static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_segment *s
     }
     if (segment->makes) {
         m->exchanges[m->view.exchange_count++] = (vyre_exchange){VYRE_PLACE_MADE, VYRE_PLACE_SPARE};
+    }
+    const vyre_stmt_node *n =
+        block->sync == VYRE_NONE ? NULL : &vyre_program_get(m->source)->stmts[block->sync];
+    if (n && n->op == VYRE_STMT_SWAP) {
+        m->exchanges[m->view.exchange_count++] =
+            (vyre_exchange){m->place_of[n->decl], m->place_of[n->decl2]};
     }
     step->exchange_end = m->view.exchange_count;
 }
@@ -175,7 +212,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
                 return vyre_fail_memory(diag, "splitting");
             }
         }
-        add_exchanges(m, step, &segment);
+        add_exchanges(m, step, block, &segment);
         step->kind = block->exit == VYRE_EXIT_NEXT     ? VYRE_STEP_NEXT
                      : block->exit == VYRE_EXIT_BRANCH ? VYRE_STEP_BRANCH
                                                        : VYRE_STEP_END;
@@ -183,7 +220,9 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
         step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
         step->sync = block->sync != VYRE_NONE;
         step->collective = VYRE_NONE;
-        if (step->sync && vyre_is_collective(vyre_program_get(m->source)->stmts[block->sync].op)) {
+        const uint8_t sync =
+            step->sync ? vyre_program_get(m->source)->stmts[block->sync].op : VYRE_STMT_GRID_SYNC;
+        if (vyre_is_collective(sync) && sync != VYRE_STMT_SWAP) {
             step->collective = block->sync;
         }
         step->kept = find_kept(&m->barriers, block->sync);
@@ -312,9 +351,10 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     m->segments = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->segments));
     m->decls = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->decls));
     m->changing = vyre_alloc_zeroed(a, m->segment_room, sizeof(*m->changing));
-    m->exchange_room = 2 * (size_t)m->view.step_count;
+    m->exchange_room = 3 * (size_t)m->view.step_count;
     m->exchanges = vyre_alloc_zeroed(a, m->exchange_room, sizeof *m->exchanges);
-    if (!m->regions || !m->steps || !m->segments || !m->decls || !m->changing || !m->exchanges) {
+    if (!m->regions || !m->steps || !m->segments || !m->decls || !m->changing || !m->exchanges ||
+        !find_swapped(m)) {
         return vyre_fail_memory(diag, "splitting");
     }
     if (m->view.region_count > 0) {

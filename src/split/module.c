@@ -36,6 +36,8 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->step_code, v->step_count, sizeof *module->step_code);
     vyre_free(&a, module->scalars, v->scalar_count, sizeof *module->scalars);
     vyre_free(&a, module->exchanges, module->exchange_room, sizeof *module->exchanges);
+    vyre_free(&a, module->swapped, module->swapped_room, sizeof *module->swapped);
+    vyre_free(&a, module->place_of, module->place_room, sizeof *module->place_of);
     vyre_free(&a, module->segments, module->segment_room, sizeof(*module->segments));
     vyre_free(&a, module->steps, v->step_count, sizeof *module->steps);
     vyre_free(&a, module->carries, v->carry_count, sizeof *module->carries);

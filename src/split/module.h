@@ -26,7 +26,7 @@ typedef struct vyre_module_names {
 /* A declaration of a segment that is bound anew by each launch. */
 typedef struct vyre_changing {
     uint32_t decl;
-    uint32_t ref; /* as in vyre_segment_decl, and so the kind */
+    uint32_t ref; /* as in vyre_segment_decl, and so the kind; what is swapped has a PLACE */
     uint8_t kind;
 } vyre_changing;
 typedef struct vyre_changing_list {
@@ -57,6 +57,10 @@ struct vyre_module {
     vyre_scalar *scalars;
     vyre_exchange *exchanges;
     size_t exchange_room;
+    vyre_decl *swapped;
+    uint32_t
+        *place_of; /* per declaration of `source`: its place, or VYRE_NONE; NULL: none is swapped */
+    uint32_t swapped_room, place_room;
     vyre_changing_list *changing; /* per segment */
     vyre_control_code code;       /* of `control` */
     vyre_step_code *step_code;    /* per step */

@@ -175,10 +175,8 @@ static void scan_items(vyre_parser *p, uint32_t brace) {
     uint32_t close = p->tokens[brace].value;
     p->at = brace + 1;
     while (p->at < close && !p->out_of_memory && p->source.errors < VYRE_TEXT_ERRORS) {
-        vyre_item item = {.begin = p->at,
-                          .symbol = VYRE_NONE,
-                          .fn = VYRE_NONE,
-                          .generic_item = VYRE_NONE};
+        vyre_item item = {
+            .begin = p->at, .symbol = VYRE_NONE, .fn = VYRE_NONE, .generic_item = VYRE_NONE};
         uint8_t kind = p->tokens[p->at].kind;
         if (kind == VYRE_TOKEN_NAME && begins_decl(p, p->at)) {
             scan_decl(p, &item);

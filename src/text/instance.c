@@ -165,7 +165,8 @@ static uint32_t add_instance(vyre_parser *p, uint32_t item, uint32_t first_passe
 }
 
 uint32_t vyre_parser_instance(vyre_parser *p, uint32_t item, uint32_t first_passed) {
-    for (uint32_t i = *bucket_of(p, item, first_passed); i != 0; i = p->items.data[i - 1].previous) {
+    for (uint32_t i = *bucket_of(p, item, first_passed); i != 0;
+         i = p->items.data[i - 1].previous) {
         if (is_instance(p, i - 1, item, first_passed)) {
             return i - 1;
         }

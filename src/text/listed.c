@@ -1,5 +1,5 @@
-/* Strings, and the statements that read like a call: traps, async copies, collectives, indirect
- * dispatch. What they take is a pattern each. */
+/* Strings, and the statements that read like a call: traps, async copies, collectives, swaps,
+ * indirect dispatch. What they take is a pattern each. */
 #include "text/parser.h"
 
 static uint32_t hex_value(char c) {
@@ -128,6 +128,8 @@ static void build_listed(vyre_parser *p, vyre_stmt_op op, const listed *l) {
         vyre_build_reduce_scatter(b, l->decl[0], l->decl[1], reduction, x);
     } else if (op == VYRE_STMT_BROADCAST) {
         vyre_build_broadcast(b, l->decl[0], x, y);
+    } else if (op == VYRE_STMT_SWAP) {
+        vyre_build_swap(b, l->decl[0], l->decl[1]);
     } else {
         vyre_build_indirect_dispatch(b, l->decl[0], x);
     }
@@ -143,6 +145,7 @@ void vyre_parser_listed(vyre_parser *p) {
         [VYRE_STMT_ALL_GATHER] = "mw?e",
         [VYRE_STMT_REDUCE_SCATTER] = "mwo?e",
         [VYRE_STMT_BROADCAST] = "we?e",
+        [VYRE_STMT_SWAP] = "ww",
         [VYRE_STMT_INDIRECT_DISPATCH] = "me",
     };
     vyre_stmt_op op = (vyre_stmt_op)p->tokens[p->at].sub;

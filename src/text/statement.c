@@ -252,6 +252,7 @@ static void parse_statement_word(vyre_parser *p, vyre_stmt_op op) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_SWAP:
     case VYRE_STMT_INDIRECT_DISPATCH: vyre_parser_listed(p); return;
     case VYRE_STMT_ELSE:
         vyre_parser_error(p, "V237", p->at, p->at, "put it directly behind the } of an if",

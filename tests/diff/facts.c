@@ -30,6 +30,7 @@ static const uint8_t simple[VYRE_STMT_COUNT] = {[VYRE_STMT_BREAK] = DIFFER_JUMP 
                                                 [VYRE_STMT_ALL_GATHER] = DIFFER_COLLECTIVE + 1,
                                                 [VYRE_STMT_REDUCE_SCATTER] = DIFFER_COLLECTIVE + 1,
                                                 [VYRE_STMT_BROADCAST] = DIFFER_COLLECTIVE + 1,
+                                                [VYRE_STMT_SWAP] = DIFFER_SWAP + 1,
                                                 [VYRE_STMT_INDIRECT_DISPATCH] = DIFFER_INDIRECT + 1,
                                                 [VYRE_STMT_GRID_SYNC] = DIFFER_GRID_SYNC + 1};
 

@@ -30,6 +30,7 @@
     X(COPY, "async copy")                                                                          \
     X(PENDING, "copy over grid_sync")                                                              \
     X(COLLECTIVE, "collective")                                                                    \
+    X(SWAP, "swap")                                                                                \
     X(INDIRECT, "indirect_dispatch")                                                               \
     X(PLANE, "two axes")                                                                           \
     X(SPACE, "three axes")                                                                         \

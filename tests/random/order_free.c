@@ -209,6 +209,20 @@ static bool add_collective(order_free *g, place at) {
     return true;
 }
 
+/* False: here it may not stand. */
+static bool add_swap(order_free *g, place at) {
+    if (!at.waits || at.level != LEVEL_GRID || g->twins == 0 || g->pending > 0) {
+        return false;
+    }
+    const array *a = &g->arrays[g->first_twin + random_below(&g->x, g->twins)];
+    const array *b = &g->arrays[g->first_twin + random_below(&g->x, g->twins)];
+    vyre_build_swap(g->x.b, a->decl, b->decl);
+    order_free_touch(g, a);
+    order_free_touch(g, b);
+    order_free_draw(g, true);
+    return true;
+}
+
 static const array *pick_role(const order_free *g, vyre_role role) {
     for (uint32_t i = 0; i < g->array_count; i++) {
         if (g->arrays[i].role == role) {
@@ -261,12 +275,14 @@ static void add_copy(order_free *g, place at, bool over_sync) {
     if (at.loop && random_chance(&g->x, 40)) { /* who never waits gets nothing */
         order_free_leaving(g, at);
     }
+    g->pending++;
     order_free_list(g, at, 3);
     if (over_sync) {
         order_free_sync(g, at, true);
         order_free_draw(g, true);
         order_free_list(g, at, 2);
     }
+    g->pending--;
     if (own) {
         (void)order_free_settle(g, at, &before, UINT32_C(1) << (own - g->arrays));
     }
@@ -304,6 +320,8 @@ static void add_stmt(order_free *g, place at) {
     case 16:
         if (random_chance(&g->x, 30)) {
             (void)add_collective(g, at);
+        } else if (g->twins > 0 && random_chance(&g->x, 60)) {
+            (void)add_swap(g, at);
         } else if (random_chance(&g->x, 60)) {
             add_copy(g, at, false);
         }
@@ -373,6 +391,7 @@ static void grant(order_free *g, place at) {
         while (!add_collective(g, at)) {
         }
         break;
+    case WISH_SWAP: (void)add_swap(g, at); break; /* not while a copy is pending */
     case WISH_COPY: add_copy(g, at, true); break;
     case WISH_TRAP: order_free_trap(g, at); break;
     case WISH_CALL: order_free_call(g, at); break;
@@ -504,9 +523,10 @@ static void define_entry(order_free *g) {
 
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
-    [WISH_COLLECTIVE] = 10, [WISH_COPY] = 13,  [WISH_TRAP] = 13,    [WISH_CALL] = 60,
-    [WISH_LOOP] = 14,       [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8, [WISH_REGION] = 10,
-    [WISH_ATOMIC] = 30,     [WISH_JUMP] = 60,  [WISH_STRIDE] = 15,  [WISH_BASE] = 25};
+    [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,  [WISH_TRAP] = 13,
+    [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8,
+    [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,  [WISH_STRIDE] = 15,
+    [WISH_BASE] = 25};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {

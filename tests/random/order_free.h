@@ -19,7 +19,7 @@
 #include "random/cells.h"
 #include "random/exprs.h"
 
-enum { ARRAYS = 14, VALUES = 6, FNS = 2, LOCALS = 48, NAME = 16, MOST_NESTING = 4 };
+enum { ARRAYS = 16, VALUES = 6, FNS = 2, LOCALS = 48, NAME = 16, MOST_NESTING = 4 };
 
 typedef enum level { LEVEL_GRID, LEVEL_GROUP, LEVEL_LANE } level;
 typedef enum mode { MODE_OWN, MODE_SHARED, MODE_ATOMIC } mode;
@@ -60,6 +60,7 @@ typedef struct function {
 /* What a body rarely has by chance: each program draws some of them, and gets them. */
 typedef enum wish {
     WISH_COLLECTIVE,
+    WISH_SWAP, /* of twins, which such a program has */
     WISH_COPY, /* pending at a grid barrier */
     WISH_TRAP,
     WISH_CALL,
@@ -107,6 +108,8 @@ typedef struct order_free {
     const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
     uint32_t array_count;
+    uint32_t first_twin, twins; /* arrays of one type and size, one behind the other */
+    uint32_t pending;           /* copies */
     modes modes;
     uint32_t used; /* arrays touched by the body being built */
     vyre_decl values[VALUES];

@@ -242,6 +242,23 @@ static void declare_array(order_free *g, vyre_role role, vyre_type type) {
     g->modes.of[g->array_count++].mode = role == VYRE_IN ? MODE_SHARED : MODE_OWN;
 }
 
+/* More of the last, to be swapped with it. */
+static void declare_twins(order_free *g) {
+    static const vyre_role roles[] = {VYRE_INOUT, VYRE_OUT, VYRE_SCRATCH};
+    const array like = g->arrays[g->array_count - 1];
+    g->first_twin = g->array_count - 1;
+    g->twins = 2 + random_chance(&g->x, 30);
+    while (g->array_count < g->first_twin + g->twins) {
+        array *a = &g->arrays[g->array_count];
+        *a = like;
+        a->role = roles[random_below(&g->x, 3)];
+        a->decl =
+            vyre_build_memory(g->x.b, a->role, order_free_name(g, vyre_role_name(a->role)), a->type,
+                              vyre_build_size(g->x.b, (int64_t)a->lanes * a->copies));
+        g->modes.of[g->array_count++].mode = MODE_OWN;
+    }
+}
+
 static vyre_type any_type(order_free *g) {
     return (vyre_type)(VYRE_BOOL + random_below(&g->x, VYRE_TYPE_COUNT - 1));
 }
@@ -255,6 +272,9 @@ void order_free_declare(order_free *g) {
     declare_array(g, VYRE_IN, random_chance(&g->x, 50) ? VYRE_U32 : any_type(g));
     for (uint32_t i = 1 + random_below(&g->x, 5); i > 0; i--) {
         declare_array(g, roles[random_below(&g->x, 4)], any_type(g));
+    }
+    if ((g->wishes >> WISH_SWAP & 1) != 0) {
+        declare_twins(g);
     }
     for (uint32_t i = random_below(&g->x, 3); i > 0; i--) {
         declare_array(g, VYRE_WORKGROUP, any_type(g));

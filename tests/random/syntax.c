@@ -203,7 +203,12 @@ static void add_collective(syntax *s) {
     const uint32_t ops = vyre_type_is_float(m->type) ? VYRE_COLLECTIVE_AND : VYRE_COLLECTIVE_COUNT;
     const vyre_collective_op op = (vyre_collective_op)random_below(&s->x, ops);
     const bool pair = from && from->reads && from->type == m->type;
-    switch (random_below(&s->x, 4)) {
+    switch (random_below(&s->x, 5)) {
+    case 4:
+        if (s->copies == 0) {
+            vyre_build_swap(s->x.b, m->decl, m->decl); /* of one size */
+        }
+        break;
     case 0:
         if (m->type != VYRE_BOOL) {
             vyre_build_all_reduce(s->x.b, m->decl, op, group);
@@ -293,15 +298,19 @@ static void list(syntax *s, place at) {
     for (uint32_t i = random_below(&s->x, at.depth == 0 ? 14 : 6); i > 0 && s->budget > 0; i--) {
         s->budget--;
         if (pending < MOST_PENDING && random_chance(&s->x, 5)) {
-            pending += begin_copy(s, tags[pending]);
+            const bool began = begin_copy(s, tags[pending]);
+            pending += began;
+            s->copies += began;
         } else if (pending > 0 && random_chance(&s->x, 20)) {
             vyre_build_async_wait(s->x.b, tags[--pending]);
+            s->copies--;
         } else if (s->local_count < LOCALS - 2) {
             add_stmt(s, at);
         }
     }
     while (pending > 0) {
         vyre_build_async_wait(s->x.b, tags[--pending]);
+        s->copies--;
     }
     s->local_count = locals;
     s->name_count = names;

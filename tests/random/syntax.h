@@ -55,6 +55,7 @@ typedef struct syntax {
     char names[DECLS * 2 + FNS + LOCALS][NAME]; /* visible: of declarations, then of locals */
     uint32_t name_count;
     uint32_t serial; /* of names and tags */
+    uint32_t copies; /* that are pending */
     uint32_t budget; /* statements left */
     bool only_consts;
     bool indirect; /* may still come */

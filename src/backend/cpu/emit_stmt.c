@@ -693,6 +693,7 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     case VYRE_STMT_ASYNC_STORE:
     case VYRE_STMT_ASYNC_WAIT:
     case VYRE_STMT_ALL_REDUCE:
+    case VYRE_STMT_SWAP:
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:

@@ -319,13 +319,13 @@ static bool may_go_on(job *j, cpu_worker *w, vyre_worker *me) {
     return w->context.status == VYRE_OK;
 }
 
-static void do_collective(const job *j, const vyre_worker *me, vyre_stmt stmt) {
-    const vyre_launch *source = j->pass->source;
+static void do_collective(const job *j, const vyre_worker *me, const vyre_position *at,
+                          vyre_stmt stmt) {
     const vyre_collective_copy copy =
-        vyre_collective_on_one_rank(j->pass->module, stmt, source->counts);
+        vyre_collective_on_one_rank(j->pass->module, stmt, j->pass->source->counts);
     if (copy.size > 0 && (!me || me->number == 0)) {
-        memcpy(vyre_host_bytes(source->memory[copy.to]), vyre_host_bytes(source->memory[copy.from]),
-               copy.size);
+        memcpy(vyre_host_bytes(vyre_position_memory(at, j->pass, copy.to)),
+               vyre_host_bytes(vyre_position_memory(at, j->pass, copy.from)), copy.size);
     }
 }
 
@@ -365,7 +365,7 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     }
     (void)vyre_position_leave(at, pass, &reader, NULL);
     if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {
-        do_collective(j, me, step->collective);
+        do_collective(j, me, at, step->collective);
         return meet(j, me, VYRE_NONE);
     }
     return may_go_on(j, w, me);
@@ -381,6 +381,9 @@ static void module_job(vyre_worker *me, void *arg) {
     bool goes_on = true;
     while (goes_on && at.step != VYRE_NONE) {
         goes_on = walk_step(j, me, w, &at, &pass, &round);
+    }
+    if (!me || me->number == 0) {
+        vyre_position_finish(&at, &pass);
     }
     if (!goes_on && me) {
         vyre_barrier_break(me->barrier);

@@ -243,12 +243,13 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_module_la
     return status == VYRE_TRAP ? vyre_trap_note(trap, result.trap_lane, diag) : status;
 }
 
-static void run_collective(const vyre_module_launch *pass, vyre_stmt stmt) {
-    const vyre_launch *source = pass->source;
-    vyre_collective_copy copy = vyre_collective_on_one_rank(pass->module, stmt, source->counts);
+static void run_collective(const vyre_position *at, const vyre_module_launch *pass,
+                           vyre_stmt stmt) {
+    vyre_collective_copy copy =
+        vyre_collective_on_one_rank(pass->module, stmt, pass->source->counts);
     if (copy.size > 0) {
-        memcpy(vyre_host_bytes(source->memory[copy.to]), vyre_host_bytes(source->memory[copy.from]),
-               copy.size);
+        memcpy(vyre_host_bytes(vyre_position_memory(at, pass, copy.to)),
+               vyre_host_bytes(vyre_position_memory(at, pass, copy.from)), copy.size);
     }
 }
 
@@ -278,7 +279,7 @@ static vyre_status run_step(vyre_backend_device *device, vyre_position *at,
         status = vyre_position_leave(at, pass, &reader, diag);
     }
     if (status == VYRE_OK && at->step != VYRE_NONE && step->collective != VYRE_NONE) {
-        run_collective(pass, step->collective);
+        run_collective(at, pass, step->collective);
     }
     return status;
 }
@@ -301,6 +302,7 @@ static vyre_status ref_run_module(vyre_backend_device *object, vyre_backend_kern
         status = run_step(object, &at, pass, &steps, &trap, diag);
     }
     out_result->steps = steps;
+    vyre_position_finish(&at, pass);
     vyre_free(a, memory, words, sizeof *memory);
     return status == VYRE_OK ? vyre_trap_report(&trap, diag) : status;
 }

@@ -332,7 +332,8 @@ static vyre_status step(vyre_ref_machine *m, vyre_ref_lane *lane) {
     case VYRE_STMT_ALL_REDUCE:
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
-    case VYRE_STMT_BROADCAST: return park(m, lane);
+    case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_SWAP: return park(m, lane);
     case VYRE_STMT_BLOCK:
     case VYRE_STMT_REGION:
     case VYRE_STMT_INDIRECT_DISPATCH: /* the caller has read the grid from it */ lane->pc++; break;

@@ -160,7 +160,7 @@ uint64_t vyre_ref_memory_atomic(vyre_ref_machine *m, const vyre_ref_lane *lane,
 vyre_status vyre_ref_async_begin(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt_node *s);
 void vyre_ref_async_wait(vyre_ref_machine *m, vyre_ref_lane *lane);
 void vyre_ref_async_drop(vyre_ref_machine *m, vyre_ref_lane *lane);
-/* What a collective does on one rank. */
+/* What a collective does on one rank, or a swap. */
 void vyre_ref_collective(vyre_ref_machine *m, const vyre_stmt_node *s);
 
 /* subgroup.c: does the SUBGROUP statement that lanes [first, first + count) vote on. */

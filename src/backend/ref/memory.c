@@ -1,5 +1,5 @@
-/* Memory: elements, atomics, async copies, collectives on one rank. Lanes run one statement at a
- * time, so every access is sequentially consistent, and an atomic is a load and a store. Every
+/* Memory: elements, atomics, async copies, collectives on one rank, swaps. Lanes run one statement
+ * at a time, so every access is sequentially consistent, and an atomic is a load and a store. Every
  * index is checked: a load out of bounds gives 0, a store or an atomic there does nothing. */
 #include "backend/ref/convert.h"
 #include "backend/ref/machine.h"
@@ -151,6 +151,14 @@ void vyre_ref_collective(vyre_ref_machine *m, const vyre_stmt_node *s) {
         size_t bytes = smaller((size_t)in->count * in->size, (size_t)out->count * out->size);
         if (bytes) {
             memmove(out->data, in->data, bytes);
+        }
+    } else if (s->op == VYRE_STMT_SWAP) { /* of one size: the dispatch has looked */
+        uint8_t *x = m->arrays[s->decl].data, *y = m->arrays[s->decl2].data;
+        const size_t bytes = (size_t)m->arrays[s->decl].count * m->arrays[s->decl].size;
+        for (size_t i = 0; i < bytes; i++) {
+            const uint8_t kept = x[i];
+            x[i] = y[i];
+            y[i] = kept;
         }
     }
 }
