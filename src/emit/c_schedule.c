@@ -184,8 +184,28 @@ static void put_collective(emit_c_schedule *s, vyre_stmt stmt) {
     }
 }
 
+/* The caller's arrays stay where they are: their bytes are exchanged. */
+static void put_swap(emit_c_schedule *s, const vyre_exchange *x) {
+    const vyre_decl a = s->m->swapped[x->a - VYRE_PLACES], b = s->m->swapped[x->b - VYRE_PLACES];
+    const vyre_decl_node *d = &vyre_program_get(s->m->source)->decls[a];
+    emit_line(&s->control, "for (size_t vy_at = 0; vy_at < (size_t)%uu * %s; vy_at++) { // swap",
+              (unsigned)vyre_type_size((vyre_type)d->type), s->control.lens[a]);
+    emit_line(&s->control, "    unsigned char *const vy_x = (unsigned char *)%s + vy_at;",
+              s->control.decls[a]);
+    emit_line(&s->control, "    unsigned char *const vy_y = (unsigned char *)%s + vy_at;",
+              s->control.decls[b]);
+    emit_line(&s->control, "    const unsigned char vy_kept = *vy_x;");
+    emit_line(&s->control, "    *vy_x = *vy_y;");
+    emit_line(&s->control, "    *vy_y = vy_kept;");
+    emit_line(&s->control, "}");
+}
+
 static vyre_status put_exchanges(emit_c_schedule *s, const vyre_step *step, vyre_diag *diag) {
     for (uint32_t i = step->exchange_begin; i < step->exchange_end; i++) {
+        if (s->m->exchanges[i].a >= VYRE_PLACES) {
+            put_swap(s, &s->m->exchanges[i]);
+            continue;
+        }
         const char *a = emit_c_place(s->m->exchanges[i].a), *b = emit_c_place(s->m->exchanges[i].b);
         if (!a || !b) {
             return vyre_fail(diag, VYRE_UNSUPPORTED, "run the program on a device",

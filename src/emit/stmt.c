@@ -334,6 +334,7 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_SWAP:
     case VYRE_STMT_COUNT: break;
     }
 }
