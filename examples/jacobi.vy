@@ -9,7 +9,7 @@ program jacobi workgroup(16, 16) grid((width + 15) / 16, (height + 15) / 16) {
     param   tolerance : f32 = 0.001;
     param   sweeps    : u32 = 10000; // at most
     out     plate     : f32[width * height];
-    out     swept     : u32[1];
+    out     swept     : u32;
     scratch next      : f32[width * height];
     scratch moved     : u32[2]; // of this sweep and the other one
 
@@ -37,20 +37,15 @@ program jacobi workgroup(16, 16) grid((width + 15) / 16, (height + 15) / 16) {
                 atomic_max(moved[slot], bitcast<u32>(abs(mean - plate[i])), relaxed);
             }
         }
-        grid_sync;
+        swap(plate, next); // all wait for all, and no bytes move
         worst = bitcast<f32>(moved[slot]);
-        sweep = sweep + 1;
-        for (y in global_id.y + 1 .. height - 1 step global_size.y) {
-            for (x in global_id.x + 1 .. width - 1 step global_size.x) {
-                plate[y * width + x] = next[y * width + x];
-            }
-        }
+        sweep += 1;
         grid_sync;
         if (global_id.x == 0 && global_id.y == 0) {
             moved[slot] = 0; // this slot is used again two sweeps later
         }
     }
     if (global_id.x == 0 && global_id.y == 0) {
-        swept[0] = sweep;
+        swept = sweep;
     }
 }

@@ -508,7 +508,7 @@ TEST(most_accesses_of_examples_are_proven) {
         const char *name;
         uint32_t inside, all;
     } examples[] = {{"bfs", 4, 12},     {"cg", 69, 74},       {"histogram", 4, 4},
-                    {"jacobi", 6, 14},  {"pagerank", 41, 45}, {"reach", 10, 14},
+                    {"jacobi", 6, 12},  {"pagerank", 41, 45}, {"reach", 10, 14},
                     {"reduce", 13, 14}, {"saxpy", 3, 3},      {"scan", 14, 21}};
     for (uint32_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         ranged x = range_example(examples[i].name);
