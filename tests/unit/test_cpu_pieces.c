@@ -94,7 +94,34 @@ static void say_condition(maker *m) {
     }
 }
 
+/* Bytes and 16-bit integers, of which some results fit into 16 bits. */
+static void say_small(maker *m) {
+    static const char *const forms[] = {"c[#] + c[@] + d[#]",
+                                        "(c[#] * 3 + c[@] >> 2) & 63",
+                                        "c[#] * c[@]",
+                                        "c[#] * c[@] + c[@] * 9",
+                                        "select(c[#] > d[@], c[@], 7)",
+                                        "d[#] / 3 %% 50 + (c[@] ^ 170)",
+                                        "max(c[#], d[@]) | 5",
+                                        "u32(i32(c[#]) - i32(c[@]))",
+                                        "d[#] + d[@]",
+                                        "min(c[#] + 7, 200)",
+                                        "select(c[#] %% 7 < 3 && c[@] != 9, 1, 0)"};
+    const char *form = pick(m, forms, sizeof forms / sizeof *forms);
+    for (; *form; form++) {
+        if (*form == '#' || *form == '@') {
+            say(m, "x + %u", *form == '#' ? 1 : 40 * below(m, 2));
+        } else if (*form != '%' || form[1] != '%') {
+            say(m, "%c", *form);
+        }
+    }
+}
+
 static void say_value(maker *m) {
+    if (below(m, 3) == 0) {
+        say_small(m);
+        say(m, " + ");
+    }
     say(m, "a[");
     say_index(m);
     say(m, "] + 3 * a[");
@@ -232,8 +259,13 @@ static char *make(uint64_t seed) {
     vyre_text_init(&m.head, &a);
     vyre_text_init(&m.body, &a);
     static const uint32_t sizes[] = {1, 20, 24, 32, 64};
-    vyre_text_printf(&m.head, "program p workgroup(%u) { in a : u32[];", sizes[below(&m, 5)]);
+    vyre_text_printf(&m.head, "program p workgroup(%u) { in a : u32[]; in c : u8[]; in d : u16[];",
+                     sizes[below(&m, 5)]);
     say(&m, "let x = global_id.x; let y = global_id.y; let n = len(a); let s = 1;\n");
+    if (below(&m, 2)) {
+        say(&m,
+            "let small = c[x] + c[x + 3] * 2; s = select(small > 300, small, small / 4 + d[x]);\n");
+    }
     say(&m, "let w = a[1] %% %u; let k = 1 << (a[2] %% 8);\n", below(&m, 2) ? 100 : 9);
     say_list(&m, 6);
     say_store(&m);
@@ -249,23 +281,28 @@ static void check(uint64_t seed) {
     static const char *const devices[] = {"cpu://threads=1", "cpu://threads=2&gang=4",
                                           "cpu://threads=1&features=sse2"};
     uint32_t words[300];
+    uint16_t small[1000];
     uint64_t random = seed;
     char *text = make(seed);
     for (uint32_t i = 0; i < 300; i++) {
         words[i] = (uint32_t)test_random(&random) % 1000;
     }
+    for (uint32_t i = 0; i < 1000; i++) {
+        small[i] = (uint16_t)test_random(&random);
+    }
     vyre_program *program = run_parse(text);
-    const vyre_input input = {words, 4 * (100 + seed % 200)};
+    const vyre_input inputs[] = {
+        {words, 4 * (100 + seed % 200)}, {small, 100 + seed % 900}, {small, 2 * (seed % 500)}};
     const uint32_t lanes = vyre_program_get(program)->workgroup[0];
     const vyre_dispatch_options options = {.has_grid = true,
                                            .grid = {(uint32_t)(seed % 400) / lanes + 1, 2, 1}};
-    run_result want = run_program("ref", program, &input, 1, &options);
+    run_result want = run_program("ref", program, inputs, 3, &options);
     REQUIRE_OK(want.status, &want.diag);
-    run_result got = run_program(devices[seed % 3], program, &input, 1, &options);
+    run_result got = run_program(devices[seed % 3], program, inputs, 3, &options);
     CHECK_STATUS(got.status, VYRE_OK, &got.diag);
     if (got.status == VYRE_OK && !run_same(&want, &got)) {
         test_fail(__FILE__, __LINE__, "%s, seed %llu, %zu words, %u groups:\n%s", devices[seed % 3],
-                  (unsigned long long)seed, input.size / 4, options.grid[0], text);
+                  (unsigned long long)seed, inputs[0].size / 4, options.grid[0], text);
     }
     run_finish(&got);
     run_finish(&want);

@@ -28,7 +28,9 @@ typedef struct cpu_value {
     uint8_t type;   /* vyre_type that computes */
     uint8_t hold;   /* cpu_hold */
     bool near;      /* EACH: mostly consecutive, made of what is by clamps and choices */
-    bool known;     /* a literal: */
+    bool thin;      /* EACH: in 16-bit lanes, at most `most` (thin.c) */
+    uint32_t most;
+    bool known; /* a literal: */
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
     uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
@@ -168,6 +170,7 @@ typedef struct cpu_emit {
     bool apart;       /* statements are for the gang at work only */
     bool in_range;    /* in a loop that is made twice */
     bool is_proven;   /* the access at work is */
+    bool thins;       /* what is loaded may stay in 16 bits */
     bool only_wanted; /* expressions that indices are made of */
     bool tiled;       /* the function has tiles */
     bool changed;     /* found by emitting, as what follows below; see above */
@@ -248,6 +251,13 @@ cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_
 /* A condition: bool, or u32 that is not 0. */
 cpu_value cpu_truth(cpu_emit *e, cpu_value v);
 
+/* thin.c: a value in as many bits as its type has; what comes from memory, and goes there, in 16
+ * bits; operations on that (false: not these, operands are needed in full). */
+cpu_value cpu_full(cpu_emit *e, cpu_value v);
+bool cpu_thin_load(cpu_emit *e, vyre_type stored, cpu_value v, cpu_value *out);
+cpu_value cpu_thin_store(cpu_emit *e, vyre_type type, cpu_value v);
+bool cpu_apply_thin(cpu_emit *e, vyre_expr_op op, const vyre_expr_node *n, cpu_value *arg,
+                    cpu_value *out);
 /* emit_convert.c */
 cpu_value cpu_cast(cpu_emit *e, vyre_type to, cpu_value v);
 cpu_value cpu_bitcast(cpu_emit *e, vyre_type to, cpu_value v);

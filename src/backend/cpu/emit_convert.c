@@ -157,7 +157,10 @@ cpu_value cpu_widen(cpu_emit *e, vyre_type type, const cpu_value *stored) {
 }
 
 cpu_value cpu_narrow(cpu_emit *e, vyre_type type, cpu_value v) {
-    v = cpu_flat(e, v);
+    if (v.thin && (vyre_type_size(type) < 4 && !vyre_type_is_float(type))) {
+        return cpu_thin_store(e, type, v);
+    }
+    v = cpu_flat(e, cpu_full(e, v));
     switch (type) {
     case VYRE_BOOL: return convert(e, "zext", VYRE_U32, v);
     case VYRE_U8:

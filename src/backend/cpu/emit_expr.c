@@ -468,9 +468,17 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
         }
         cpu_value v;
         e->expr = i;
-        switch ((int)op) {
+        const bool is_thin = cpu_apply_thin(e, op, n, arg, &v);
+        for (uint32_t k = 0; k < arity && !is_thin; k++) {
+            arg[k] = cpu_full(e, arg[k]);
+        }
+        switch (is_thin ? VYRE_EXPR_COUNT : (int)op) {
+        case VYRE_EXPR_COUNT: break;
         case VYRE_EXPR_LITERAL: v = cpu_literal((vyre_type)n->type, n->u.bits); break;
-        case VYRE_EXPR_VAR: v = cpu_get(e, n->ref); break;
+        case VYRE_EXPR_VAR:
+            v = cpu_get(e, n->ref);
+            v = e->thins ? v : cpu_full(e, v);
+            break;
         case VYRE_EXPR_REF: v = reference(e, n->ref); break;
         case VYRE_EXPR_LEN: v = cpu_length(e, n->ref); break;
         case VYRE_EXPR_BUILTIN: v = builtin(e, (vyre_builtin)n->sub, n->axis); break;

@@ -466,6 +466,8 @@ static cpu_value are_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, c
 static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
+    cpu_note(e, e->stmt, "load",
+             "one if lanes turn out to be consecutive because a clamp or choice is in the index");
     cpu_value first = cpu_extract(e, index, "0");
     cpu_value inside = are_consecutive(e, decl, index, first);
     cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u, !prof !0", inside.text, label, label);
@@ -517,7 +519,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_value each = cpu_each(e, index);
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
     }
-    return cpu_widen(e, type, &v);
+    cpu_value thin;
+    return cpu_thin_load(e, type, v, &thin) ? thin : cpu_widen(e, type, &v);
 }
 
 /* All lanes of the gang store the same to one place: once, if any of them is active. */

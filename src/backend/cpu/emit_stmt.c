@@ -650,11 +650,15 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
         (void)open_scope(e, stmt); /* the condition holds */
         return;
     }
+    e->thins = s->op == VYRE_STMT_STORE || (s->op == VYRE_STMT_LET && is_bound(e, s->var));
     cpu_emit_exprs(e, s->first_expr, s->end_expr);
+    e->thins = false;
     switch ((vyre_stmt_op)s->op) {
     case VYRE_STMT_LET: cpu_set(e, s->var, cpu_operand(e, s, 0), true); break;
     case VYRE_STMT_ASSIGN: cpu_set(e, s->var, cpu_operand(e, s, 0), false); break;
-    case VYRE_STMT_STORE: cpu_store(e, s->decl, cpu_operand(e, s, 0), cpu_operand(e, s, 1)); break;
+    case VYRE_STMT_STORE:
+        cpu_store(e, s->decl, cpu_full(e, cpu_operand(e, s, 0)), cpu_operand(e, s, 1));
+        break;
     case VYRE_STMT_ATOMIC: cpu_emit_atomic(e, s); break;
     case VYRE_STMT_SUBGROUP: cpu_emit_subgroup(e, s); break;
     case VYRE_STMT_IF:
