@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "ir/names.h"
 
 /* Words of C, OpenCL C and CUDA C++, and names that macros or emitted text use. */
 static const char *const words[] = {
@@ -190,7 +191,7 @@ static bool is_taken(const char *name) {
             return true;
         }
     }
-    return is_vector(name);
+    return is_vector(name) || vyre_name_is_operation(name, strlen(name));
 }
 
 bool emit_names_init(vyre_unique *all, const vyre_allocator *a) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/builder_state.h"
+#include "ir/names.h"
 
 static vyre_stmt_node blank(vyre_stmt_op op) {
     return (vyre_stmt_node){
@@ -398,6 +399,11 @@ vyre_fn vyre_build_fn(vyre_builder *b, const char *name, const char *const *arg_
     if (b->fns.count >= VYRE_LIMIT_FUNCTIONS || arg_count > VYRE_LIMIT_ARGUMENTS) {
         vyre_builder_fail(b, VYRE_LIMIT, "use fewer", "more than %d functions or %d arguments",
                           (int)VYRE_LIMIT_FUNCTIONS, (int)VYRE_LIMIT_ARGUMENTS);
+        return VYRE_NONE;
+    }
+    if (name && vyre_name_is_operation(name, strlen(name))) {
+        vyre_builder_fail(b, VYRE_INVALID_ARGUMENT, "choose another name",
+                          "`%s` is an operation, and a function can't have its name", name);
         return VYRE_NONE;
     }
     vyre_fn fn = b->fns.count;

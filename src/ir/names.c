@@ -1,4 +1,5 @@
-/* Reserved words: keywords here, everything else from ops.def and the type table. */
+/* Reserved words, and the names of operations: from ops.def. Names of operations are free for what
+ * is not called, because a call or an axis tells them apart; ids without an axis stay reserved. */
 #include "ir/names.h"
 
 #include <string.h>
@@ -14,16 +15,51 @@ typedef struct word {
 #define WORD(text)                                                                                 \
     { sizeof(text) - 1, text }
 static const word words[] = {
-    WORD("program"), WORD("workgroup"), WORD("elements"), WORD("grid"),    WORD("in"),
-    WORD("inout"),   WORD("out"),       WORD("scratch"),  WORD("private"), WORD("param"),
-    WORD("const"),   WORD("fn"),        WORD("step"),     WORD("true"),    WORD("false"),
+    WORD("program"),
+    WORD("fn"),
+    WORD("true"),
+    WORD("false"),
+    WORD("in"),
+    WORD("inout"),
+    WORD("out"),
+    WORD("scratch"),
+    WORD("private"),
+    WORD("param"),
+    WORD("const"),
+    WORD("let"),
+    WORD("if"),
+    WORD("else"),
+    WORD("for"),
+    WORD("while"),
+    WORD("region"),
+    WORD("break"),
+    WORD("continue"),
+    WORD("exit"),
+    WORD("return"),
+    WORD("barrier"),
+    WORD("grid_sync"),
+    WORD("workgroup"),
+    WORD("bitcast"),
+    WORD("subgroup_local_id"),
+    WORD("subgroup_size"),
+};
+static const word operations[] = {
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result) WORD(spelling),
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects)   WORD(spelling),
-#define VYRE_BUILTIN(NAME, spelling, axes)                       WORD(spelling),
 #define VYRE_ATOMIC(NAME, spelling, floats)                      WORD(spelling),
 #define VYRE_SUBGROUP(NAME, spelling, operands)                  WORD(spelling),
 #include "vyre/ops.def"
 };
+
+static bool is_one_of(const word *list, size_t count, const char *text, size_t length) {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].length == length && list[i].text[0] == text[0] &&
+            memcmp(list[i].text, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 bool vyre_name_is_identifier(const char *text, size_t length) {
     if (length == 0 || length > VYRE_LIMIT_NAME || (text[0] >= '0' && text[0] <= '9')) {
@@ -40,11 +76,10 @@ bool vyre_name_is_identifier(const char *text, size_t length) {
 }
 
 bool vyre_name_is_reserved(const char *text, size_t length) {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const word *w = &words[i];
-        if (w->length == length && w->text[0] == text[0] && memcmp(w->text, text, length) == 0) {
-            return true;
-        }
-    }
-    return vyre_type_from_name(text, length) != VYRE_VOID;
+    return is_one_of(words, sizeof words / sizeof words[0], text, length) ||
+           vyre_type_from_name(text, length) != VYRE_VOID;
+}
+
+bool vyre_name_is_operation(const char *text, size_t length) {
+    return is_one_of(operations, sizeof operations / sizeof operations[0], text, length);
 }

@@ -7,7 +7,11 @@
 
 /* A letter or underscore, then letters, digits, underscores; at most VYRE_LIMIT_NAME bytes. */
 bool vyre_name_is_identifier(const char *text, size_t length);
-/* Keywords, type names and built-in names can't be declared. */
+/* Keywords, type names and ids without an axis can't be declared. */
 bool vyre_name_is_reserved(const char *text, size_t length);
+
+/* What is called like an operation can be declared, but not as a function: the call would mean the
+ * operation. (The parser gives such a function another name.) */
+bool vyre_name_is_operation(const char *text, size_t length);
 
 #endif

@@ -101,7 +101,7 @@ static bool scan_arguments(vyre_parser *p, vyre_item *item) {
                               vyre_source_describe(&p->source, p->at, room));
             return false;
         }
-        if (p->tokens[p->at].word != VYRE_WORD_PLAIN) {
+        if (!vyre_parser_is_name(p, p->at)) {
             vyre_parser_misused(p, "V212", p->at, "is a reserved word", "choose another name");
             return false;
         }
@@ -256,7 +256,11 @@ static void declare_effects(vyre_parser *p, const vyre_item *item) {
 }
 
 static void declare_fn(vyre_parser *p, vyre_item *item) {
-    vyre_parser_build_fn(p, item, symbol_name(p, item->symbol));
+    const char *name = vyre_parser_fn_name(p, p->symbols.data[item->symbol].token, 1);
+    if (!name) {
+        return;
+    }
+    vyre_parser_build_fn(p, item, name);
     if (item->opaque) {
         declare_effects(p, item);
     }
@@ -404,7 +408,8 @@ static bool is_const(const vyre_parser *p, uint32_t symbol) {
 static uint32_t next_dependency(vyre_parser *p, waiting *w) {
     for (; w->at < p->items.data[w->item].end; w->at++) {
         uint32_t symbol = vyre_parser_symbol(p, w->at);
-        if (is_const(p, symbol) && p->items.data[p->symbols.data[symbol].item].state != 2) {
+        if (is_const(p, symbol) && vyre_parser_word(p, w->at) == VYRE_WORD_PLAIN &&
+            p->items.data[p->symbols.data[symbol].item].state != 2) {
             return p->symbols.data[symbol].item;
         }
     }

@@ -355,7 +355,7 @@ static bool push_user_call(vyre_parser *p) {
 static bool push_word(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
     char room[64];
-    switch (t->word) {
+    switch (vyre_parser_word(p, p->at)) {
     case VYRE_WORD_PLAIN:
         return t[1].kind == VYRE_TOKEN_OPEN_PAREN ? push_user_call(p) : push_name(p);
     case VYRE_WORD_TYPE:

@@ -144,9 +144,7 @@ static uint32_t add_instance(vyre_parser *p, uint32_t item, uint32_t first_passe
         }
     }
     const uint32_t token = p->symbols.data[generic.symbol].token;
-    const char *name = generic.instances == 0
-                           ? vyre_parser_name(p, token)
-                           : vyre_parser_fresh_name(p, token, generic.instances + 1);
+    const char *name = vyre_parser_fn_name(p, token, generic.instances + 1);
     if (p->out_of_memory) {
         return VYRE_NONE;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "ir/names.h"
 #include "text/parser.h"
 
 void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
@@ -25,6 +26,36 @@ uint32_t vyre_parser_symbol(const vyre_parser *p, uint32_t token) {
     return t->kind == VYRE_TOKEN_NAME ? p->visible[t->value] : VYRE_NONE;
 }
 
+bool vyre_parser_is_name(const vyre_parser *p, uint32_t token) {
+    const vyre_token *t = &p->tokens[token];
+    if (t->kind != VYRE_TOKEN_NAME || t->word == VYRE_WORD_PLAIN) {
+        return t->kind == VYRE_TOKEN_NAME;
+    }
+    const char *name = token_name(p, token);
+    return !vyre_name_is_reserved(name, strlen(name));
+}
+
+uint8_t vyre_parser_word(const vyre_parser *p, uint32_t token) {
+    const vyre_token *t = &p->tokens[token];
+    const uint32_t symbol = vyre_parser_symbol(p, token);
+    if (symbol == VYRE_NONE || !vyre_parser_is_name(p, token)) {
+        return t->word;
+    }
+    const bool called = t[1].kind == VYRE_TOKEN_OPEN_PAREN;
+    const bool means_it =
+        p->symbols.data[symbol].kind == VYRE_SYMBOL_FN
+            ? called
+            : !called && !(t->word == VYRE_WORD_BUILTIN && t[1].kind == VYRE_TOKEN_DOT);
+    return means_it ? (uint8_t)VYRE_WORD_PLAIN : t->word;
+}
+
+const char *vyre_parser_fn_name(vyre_parser *p, uint32_t token, uint32_t number) {
+    const char *name = token_name(p, token);
+    return number == 1 && !vyre_name_is_operation(name, strlen(name))
+               ? name
+               : vyre_parser_fresh_name(p, token, number < 2 ? 2 : number);
+}
+
 /* `hidden`: symbols below may be hidden. */
 static uint32_t declare(vyre_parser *p, uint32_t token, vyre_symbol symbol, uint32_t hidden) {
     char room[64];
@@ -34,7 +65,7 @@ static uint32_t declare(vyre_parser *p, uint32_t token, vyre_symbol symbol, uint
                           vyre_source_describe(&p->source, token, room));
         return VYRE_NONE;
     }
-    if (t->word != VYRE_WORD_PLAIN) {
+    if (!vyre_parser_is_name(p, token)) {
         vyre_parser_error(p, "V212", token, token, "choose another name", "`%s` is a reserved word",
                           token_name(p, token));
         return VYRE_NONE;
@@ -209,7 +240,7 @@ vyre_type vyre_parser_type(vyre_parser *p, const char *where) {
 uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, const char *what) {
     char room[64];
     const vyre_token *t = &p->tokens[token];
-    if (t->kind != VYRE_TOKEN_NAME || t->word != VYRE_WORD_PLAIN) {
+    if (t->kind != VYRE_TOKEN_NAME || vyre_parser_word(p, token) != VYRE_WORD_PLAIN) {
         vyre_parser_error(p, "V211", token, token, "name a buffer or array",
                           "expected the name of a buffer or array, found %s",
                           vyre_source_describe(&p->source, token, room));

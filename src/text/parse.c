@@ -33,7 +33,7 @@ static bool parse_header(vyre_parser *p, header *h) {
         return false;
     }
     h->name = ++p->at;
-    if (p->tokens[p->at].kind != VYRE_TOKEN_NAME || p->tokens[p->at].word != VYRE_WORD_PLAIN) {
+    if (!vyre_parser_is_name(p, p->at)) {
         header_error(p, "the name of the program");
         return false;
     }

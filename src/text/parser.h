@@ -173,6 +173,11 @@ static inline bool vyre_parser_is(const vyre_parser *p, uint32_t token, uint8_t 
     const vyre_token *t = &p->tokens[token];
     return t->kind == VYRE_TOKEN_NAME && t->word == word && t->sub == sub;
 }
+/* What the word at the token means here: VYRE_WORD_PLAIN for names, and for names of operations
+ * that the text has given to something else and that are used so. */
+uint8_t vyre_parser_word(const vyre_parser *p, uint32_t token);
+/* Whether it may be declared. */
+bool vyre_parser_is_name(const vyre_parser *p, uint32_t token);
 /* A plain name with this text: words that are not reserved, such as `relaxed`. */
 bool vyre_parser_is_text(const vyre_parser *p, uint32_t token, const char *text);
 /* A type name at the cursor; VYRE_VOID and a report when there is none. */
@@ -236,6 +241,8 @@ uint32_t vyre_parser_reserve_passed(vyre_parser *p, uint32_t item);
 bool vyre_parser_pass(vyre_parser *p, uint32_t item, uint32_t index, vyre_decl *out);
 /* The instance of the item for the memory passed, an item too; NONE after an error. */
 uint32_t vyre_parser_instance(vyre_parser *p, uint32_t item, uint32_t first_passed);
+/* What the function or instance at the token is called in the program; NULL when out of memory. */
+const char *vyre_parser_fn_name(vyre_parser *p, uint32_t token, uint32_t number);
 /* Declares the function, or instance, under the name; its arguments that are values. */
 void vyre_parser_build_fn(vyre_parser *p, vyre_item *item, const char *name);
 /* Parses the bodies of functions and instances from item `at` on, those too that come meanwhile;

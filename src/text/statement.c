@@ -273,7 +273,7 @@ static void parse_statement_word(vyre_parser *p, vyre_stmt_op op) {
 
 static void parse_named(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
-    switch (t->word) {
+    switch (vyre_parser_word(p, p->at)) {
     case VYRE_WORD_PLAIN:
         if (t[1].kind == VYRE_TOKEN_OPEN_INDEX) {
             vyre_parser_store(p);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/names.h"
+
 static const char argument[] = "passed_memory_";
 
 static bool is_word(char c) {
@@ -61,13 +63,14 @@ static bool find_function(const char *printed, const char *name, const char **be
 static bool means_more(const char *name) {
     static const char *const words[] = {"relaxed", "acquire", "release", "acq_rel",  "seq_cst",
                                         "sum",     "reads",   "writes",  "opaque",   "returns",
-                                        "x",       "y",       "z",       "readonly", "writeonly"};
+                                        "x",       "y",       "z",       "readonly", "writeonly",
+                                        "grid",    "step"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i], name) == 0) {
             return true;
         }
     }
-    return false;
+    return vyre_name_is_operation(name, strlen(name)) || strcmp(name, "global_id") == 0;
 }
 
 static bool can_pass(const vyre_decl_node *d) {

@@ -1,16 +1,24 @@
 /* Programs for the text form: names, leaves of expressions, declarations. */
 #include <stdio.h>
+#include <string.h>
 
+#include "ir/names.h"
 #include "random/syntax.h"
 
 /* Names */
 
 /* Words that mean something in some place of the grammar but are names elsewhere, and others. */
-static const char *const words[] = {
-    "opaque", "reads",   "writes", "returns", "readonly", "writeonly", "relaxed", "acquire",
-    "sum",    "seq_cst", "x",      "y",       "_",        "__",        "u",       "l",
-    "ul",     "e5",      "x1",     "U32",     "If",       "id",        "lane",    "a_longer_name",
-    "f",      "d",       "i",      "inf",     "nan",      "release",   "world",   "group"};
+static const char *const words[] = {"opaque",     "reads",     "writes",  "returns",
+                                    "readonly",   "writeonly", "relaxed", "acquire",
+                                    "sum",        "seq_cst",   "x",       "y",
+                                    "_",          "__",        "u",       "l",
+                                    "ul",         "e5",        "x1",      "U32",
+                                    "If",         "id",        "lane",    "a_longer_name",
+                                    "f",          "d",         "i",       "inf",
+                                    "nan",        "release",   "world",   "group",
+                                    "min",        "swap",      "step",    "global_id",
+                                    "atomic_add", "trap",      "len",     "subgroup_add",
+                                    "grid",       "select"};
 
 static bool visible(const syntax *s, const char *name) {
     for (uint32_t i = 0; i < s->name_count; i++) {
@@ -224,7 +232,11 @@ void syntax_declare_fn(syntax *s) {
     f->opaque = random_chance(&s->x, 25);
     f->arg_count = random_below(&s->x, ARGS + 1);
     f->result = random_chance(&s->x, 60) ? random_type(&s->x) : VYRE_VOID;
-    (void)snprintf(name, sizeof name, "%s", syntax_name(s));
+    const char *made = syntax_name(s);
+    if (vyre_name_is_operation(made, strlen(made))) {
+        (void)snprintf(s->names[s->name_count - 1], NAME, "fn_%u", s->serial++);
+    }
+    (void)snprintf(name, sizeof name, "%s", made);
     for (uint32_t i = 0; i < f->arg_count; i++) {
         f->args[i] = random_type(&s->x);
         (void)snprintf(names[i], NAME, "arg%u", s->serial++);

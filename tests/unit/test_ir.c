@@ -320,10 +320,12 @@ TEST(only_what_is_reached_waits_for_the_grid) {
 }
 
 TEST(names_know_the_reserved_words) {
-    static const char *const reserved[] = {"let",       "global_id", "u32",  "bf16", "atomic_add",
-                                           "grid_sync", "step",      "grid", "min",  "subgroup_add",
-                                           "true",      "fn",        "len"};
-    static const char *const free_names[] = {"sum", "acquire", "x", "reads", "and", "World_1"};
+    static const char *const reserved[] = {"let",  "u32",  "bf16",    "grid_sync", "true",
+                                           "fn",   "in",   "barrier", "bitcast",   "subgroup_size",
+                                           "exit", "param"};
+    static const char *const free_names[] = {"sum",  "acquire",      "x",    "reads",     "and",
+                                             "min",  "subgroup_add", "step", "global_id", "World_1",
+                                             "swap", "atomic_add",   "grid", "len"};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         CHECK(vyre_name_is_reserved(reserved[i], strlen(reserved[i])));
     }

@@ -155,7 +155,7 @@ TEST(wrong_top_levels) {
     WRONG_TEXT("program p workgroup(1) { in a : u32[]; fn a() { } }", "V107@1:43");
     WRONG_TEXT("program p workgroup(1) { let a = 1; in a : u32[]; }", "V008@1:30");
     WRONG_TEXT("program p workgroup(1) { in 3 : u32[]; }", "V211@1:29");
-    WRONG_TEXT("program p workgroup(1) { in len : u32[]; }", "V212@1:29");
+    WRONG_TEXT("program p workgroup(1) { in for : u32[]; }", "V212@1:29");
     WRONG_TEXT("program p workgroup(1) { in a u32[]; }", "V210@1:31");
     WRONG_TEXT("program p workgroup(1) { in a : vec4[]; b[0] = a[0]; out b : u32[1]; }",
                "V213@1:33");

@@ -221,3 +221,27 @@ TEST(too_many_instances) {
     CHECK(strstr(p.items[0].message, "functions") != NULL);
     vyre_text_finish(&text);
 }
+
+TEST(names_of_operations_are_free) {
+    SAME("let min = min(1, 2); let step = 3; for (i in 0 .. step step step) { min += i; }\n"
+         "let global_id = global_id.x; b[global_id] = min; let len = len(b);",
+         "let min = min(1, 2); let step = 3; for (i in 0 .. step step step) { min = min + i; }\n"
+         "let global_id = global_id.x; b[global_id] = min; let len = len(b);");
+    SAME("fn swap(x : u32) -> u32 { return x; } fn abs(d : in u32[]) -> u32 { return d[0]; }\n"
+         "b[0] = swap(1) + abs(a) + abs(b);",
+         "fn swap_2(x_2 : u32) -> u32 { return x_2; } fn abs_2() -> u32 { return a[0]; }\n"
+         "fn abs_3() -> u32 { return b[0]; }\n"
+         "let _0 = swap_2(1); let _1 = abs_2(); let _2 = abs_3(); b[0] = _0 + _1 + _2;");
+    parsed p;
+    parse(&p,
+          "program min workgroup(1) { inout trap : u32[]; scratch swap : u32; param grid : u32;\n"
+          "trap[0] = len(trap); swap = grid; atomic_add(trap[1], swap); swap(trap, trap); }");
+    REQUIRE(p.status == VYRE_OK);
+    vyre_text out = parse_print(p.program);
+    CHECK(strstr(vyre_text_string(&out), "atomic_add(trap[1], swap[0]);") != NULL);
+    vyre_text_finish(&out);
+    vyre_program_release(p.program);
+    WRONG("let bitcast = 1;", "V212@8:5");
+    WRONG("let subgroup_size = 1;", "V212@8:5");
+    WRONG("let u8 = 1;", "V212@8:5");
+}
