@@ -203,6 +203,7 @@ typedef struct vyre_backend {
     const char *name;        /* stable, unique, lower case */
     const char *description; /* one line */
     uint32_t rank;           /* lower is preferred among equals */
+    bool by_name_only;       /* "auto" does not open it: that takes long, or seldom helps */
     const vyre_device_table *device;
     /* `path` is what follows "NAME://", or "". Not being there is VYRE_NOT_FOUND. */
     vyre_status (*open)(const struct vyre_backend *backend, const char *path,

@@ -7,6 +7,7 @@
 
 #define VYRE_BUILTIN_BACKENDS(X)                                                                   \
     X(vyre_backend_cpu)                                                                            \
+    X(vyre_backend_opencl)                                                                         \
     X(vyre_backend_ref) X(vyre_backend_ref_split) X(vyre_backend_ref_schedule) X(vyre_backend_null)
 
 #define VYRE_BUILTIN_DECLARE(table) extern const vyre_backend table;

@@ -69,6 +69,9 @@ vyre_status vyre_device_open_best(const vyre_registry *registry, const vyre_open
         const vyre_backend *backend = vyre_registry_at(registry, i);
         vyre_device *device = NULL;
         vyre_diag why = {0};
+        if (backend->by_name_only) {
+            continue;
+        }
         vyre_status status = vyre_device_open_backend(backend, "", how, &device, &why);
         if (status == VYRE_OUT_OF_MEMORY) {
             vyre_device_close(best);

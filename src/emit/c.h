@@ -25,8 +25,6 @@ typedef struct emit_c_schedule {
     bool ticks; /* launches are numbered */
 } emit_c_schedule;
 
-/* Whether memory of a program comes as a pointer and, if its size is no constant, a length. */
-bool emit_c_has_len(const vyre_program_view *p, vyre_decl decl);
 /* What segments call the buffer at a place; NULL: the emitter does not know it. */
 const char *emit_c_place(uint32_t place);
 

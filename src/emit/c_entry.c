@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "emit/c.h"
 #include "ir/builder.h"
 #include "ir/fold.h"

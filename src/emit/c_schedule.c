@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "emit/c.h"
 #include "lower/passes.h"
 
@@ -22,19 +21,13 @@ const char *emit_c_place(uint32_t place) {
     return place <= VYRE_PLACE_SPARE ? names[place] : NULL;
 }
 
-bool emit_c_has_len(const vyre_program_view *p, vyre_decl decl) {
-    uint64_t count;
-    return vyre_role_is_buffer((vyre_role)p->decls[decl].role) &&
-           !emit_constant_count(p, decl, &count);
-}
-
 void emit_c_params(vyre_text *out, const emit_program *e) {
     for (vyre_decl i = 0; i < e->p->decl_count; i++) {
         const vyre_decl_node *d = &e->p->decls[i];
         if (vyre_role_is_buffer((vyre_role)d->role)) {
             vyre_text_printf(out, ", %s%s *%s", d->role == VYRE_IN ? "const " : "",
                              emit_element_type((vyre_type)d->type), e->decls[i]);
-            if (emit_c_has_len(e->p, i)) {
+            if (emit_has_len(e->p, i)) {
                 vyre_text_printf(out, ", uint32_t %s", e->lens[i]);
             }
         } else if (d->role == VYRE_PARAM) {
@@ -75,7 +68,7 @@ static void put_words(vyre_text *out, const vyre_program_view *p, vyre_decl decl
         vyre_text_printf(out, "(%s *)", emit_element_type(type));
     }
     vyre_text_puts(out, numbered);
-    if (emit_c_has_len(p, decl)) {
+    if (emit_has_len(p, decl)) {
         vyre_text_printf(out, ", (uint32_t)%s_words%s", numbered,
                          vyre_type_size(type) == 8 ? " / 2" : "");
     }
@@ -91,7 +84,7 @@ static vyre_status put_argument(emit_c_schedule *s, vyre_text *out, uint32_t seg
         if (is_buffer || p->decls[decl].role == VYRE_PARAM) {
             vyre_text_printf(out, ", %s", s->control.decls[what.ref]);
         }
-        if (emit_c_has_len(p, decl)) {
+        if (emit_has_len(p, decl)) {
             vyre_text_printf(out, ", %s", s->control.lens[what.ref]);
         }
         return VYRE_OK;

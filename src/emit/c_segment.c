@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "emit/c.h"
 #include "lower/passes.h"
 
@@ -360,7 +359,7 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
         if (vyre_role_is_buffer((vyre_role)role) || role == VYRE_PARAM) {
             vyre_text_printf(out, ", %s", e.decls[i]);
         }
-        if (emit_c_has_len(p, i)) {
+        if (emit_has_len(p, i)) {
             vyre_text_printf(out, ", %s", e.lens[i]);
         }
     }

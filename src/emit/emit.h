@@ -75,14 +75,17 @@ typedef struct emit_dialect {
     const char *mul_high[2];        /* of u64 and i64: an expression of a and b */
     const char *end_lane;           /* a statement */
     const char *barrier;            /* of the workgroup: a statement; NULL: programs have none */
+    const char *fence; /* around atomics that are not relaxed: a statement; NULL: not needed */
     /* The body of an atomic on the type, of p, v and e (what is expected): NULL for one that goes
      * by compare and exchange. */
     const char *(*atomic)(vyre_atomic_op op, vyre_type type);
     const char *ids[VYRE_BUILTIN_COUNT]; /* $x: the axis as a letter, $n: as a number */
     bool keeps_params_as_words;          /* bool params come as uint32_t */
+    bool joins_by_bits; /* && and || are & and |: no branch, which some drivers get wrong between
+                           barriers */
 } emit_dialect;
 
-extern const emit_dialect emit_c;
+extern const emit_dialect emit_c, emit_opencl;
 
 /* Which helpers a file uses: bit EMIT_BIT(space, type) of each. */
 #define EMIT_BIT(space, type) (UINT64_C(1) << ((space)*VYRE_TYPE_COUNT + (type)))
@@ -180,6 +183,8 @@ void emit_line_of(emit_program *e, vyre_place place, const char *format, ...) VY
 
 /* Number of elements of memory whose size is a constant; false for others. */
 bool emit_constant_count(const vyre_program_view *p, vyre_decl decl, uint64_t *out_count);
+/* Whether memory is a buffer whose length comes as an argument beside it. */
+bool emit_has_len(const vyre_program_view *p, vyre_decl decl);
 /* Makes texts of the expressions [first, end), which are complete trees. */
 void emit_exprs(emit_program *e, vyre_expr first, vyre_expr end);
 /* The text of one of them, in brackets if it is looser. */
@@ -205,5 +210,13 @@ void emit_statement(emit_program *e, vyre_stmt stmt);
 /* The C dialect: a whole file. */
 vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *options,
                         const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
+
+/* Kernels: a file with all segments, and the text for one program, whose kernel is called
+ * NAME_kernel. Its arguments are, by declaration: a pointer for a buffer, with a uint32_t behind it
+ * if emit_has_len; a param, bool as uint32_t. */
+vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_options *options,
+                             const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
+vyre_status emit_opencl_program(const vyre_program *program, const vyre_allocator *a,
+                                vyre_text *out, vyre_diag *diag);
 
 #endif

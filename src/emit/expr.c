@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "base/shortest.h"
 #include "emit/emit.h"
 #include "ir/fold.h"
@@ -51,6 +50,12 @@ bool emit_constant_count(const vyre_program_view *p, vyre_decl decl, uint64_t *o
     static const vyre_size_env nothing = {0};
     return p->decls[decl].size != VYRE_NONE &&
            vyre_size_evaluate(p, p->decls[decl].size, &nothing, out_count, NULL) == VYRE_SIZE_OK;
+}
+
+bool emit_has_len(const vyre_program_view *p, vyre_decl decl) {
+    uint64_t count;
+    return vyre_role_is_buffer((vyre_role)p->decls[decl].role) &&
+           !emit_constant_count(p, decl, &count);
 }
 
 /* ---- leaves ---- */
@@ -379,8 +384,12 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
     case VYRE_EXPR_BIT_AND: return expand(e, "$u0 & $u1", s, EMIT_BITS);
     case VYRE_EXPR_BIT_XOR: return expand(e, "$u0 ^ $u1", s, EMIT_BITS);
     case VYRE_EXPR_BIT_OR: return expand(e, "$u0 | $u1", s, EMIT_BITS);
-    case VYRE_EXPR_AND: return expand(e, "$l0 && $r1", s, EMIT_AND);
-    case VYRE_EXPR_OR: return expand(e, "$r0 || $r1", s, EMIT_OR);
+    case VYRE_EXPR_AND:
+        return e->dialect->joins_by_bits ? expand(e, "$u0 & $u1", s, EMIT_BITS)
+                                         : expand(e, "$l0 && $r1", s, EMIT_AND);
+    case VYRE_EXPR_OR:
+        return e->dialect->joins_by_bits ? expand(e, "$u0 | $u1", s, EMIT_BITS)
+                                         : expand(e, "$r0 || $r1", s, EMIT_OR);
     case VYRE_EXPR_SELECT: return expand(e, "$r0 ? $r1 : $r2", s, EMIT_TERNARY);
     case VYRE_EXPR_MIN: return call(e, EMIT_MIN, s, "vy_min_$N($a0, $a1)");
     case VYRE_EXPR_MAX: return call(e, EMIT_MAX, s, "vy_max_$N($a0, $a1)");

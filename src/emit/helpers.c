@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "emit/emit.h"
 
 const char *emit_value_type(vyre_type type) {

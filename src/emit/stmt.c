@@ -7,7 +7,6 @@
 
 #include "analysis/range.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "emit/emit.h"
 #include "ir/fold.h"
 #include "ir/print.h"
@@ -205,6 +204,10 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
         emit_line_of(e, place, "%s %s = 0;", type_of_var(e, s->var), e->vars[s->var]);
     }
     const char *index = open_test(e, stmt, place);
+    const char *fence = s->ordering == VYRE_RELAXED ? NULL : e->dialect->fence;
+    if (fence) {
+        emit_line(e, "%s", fence);
+    }
     const char *to = s->var == VYRE_NONE ? ""
                      : proven ? emit_format(e, "%s %s = ", type_of_var(e, s->var), e->vars[s->var])
                               : emit_format(e, "%s = ", e->vars[s->var]);
@@ -213,6 +216,9 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
                  space == EMIT_WORKGROUP ? "_local" : "", e->decls[s->decl], index,
                  emit_expr_text(e, s->arg[1], EMIT_LOOSE), expects ? ", " : "",
                  expects ? emit_expr_text(e, s->arg[2], EMIT_LOOSE) : "");
+    if (fence) {
+        emit_line(e, "%s", fence);
+    }
     close_test(e, stmt);
 }
 

@@ -16,13 +16,13 @@ enum {
     ORDERS = 4,
     INTERPRETED = DEVICES * PATHS * ORDERS * 2,
     /* Compiling takes long: each way to compile meets one path, and there is no order. */
-    COMPILED = 3,
+    COMPILED = 4,
     VARIANTS = INTERPRETED + COMPILED
 };
 
 static variant compiled_of(int number, const vyre_dispatch_options *options) {
-    static const char *const devices[COMPILED] = {"cpu", "cpu://gang=8&effort=0",
-                                                  "cpu://features=sse2&threads=3&effort=0"};
+    static const char *const devices[COMPILED] = {
+        "cpu", "cpu://gang=8&effort=0", "cpu://features=sse2&threads=3&effort=0", "opencl"};
     variant v = {.device = devices[number], .keeps_buffers = number == 2};
     if (options) {
         v.options = *options;
@@ -54,19 +54,21 @@ static variant variant_of(int number, const vyre_dispatch_options *options) {
     return v;
 }
 
+static bool is_there(const char *name) {
+    vyre_device *device = NULL;
+    const bool found = vyre_device_open(NULL, name, NULL, &device, NULL) == VYRE_OK;
+    vyre_device_close(device);
+    return found;
+}
+
 /* Without LLVM nothing is compiled. */
 static int variants(void) {
     static bool is_added;
-    vyre_device *device = NULL;
     if (!is_added) {
         run_add(minimal_add);
         is_added = true;
     }
-    if (vyre_device_open(NULL, "cpu", NULL, &device, NULL) != VYRE_OK) {
-        return INTERPRETED;
-    }
-    vyre_device_close(device);
-    return VARIANTS;
+    return !is_there("cpu") ? INTERPRETED : is_there("opencl") ? VARIANTS : VARIANTS - 1;
 }
 
 static void describe(const variant *v, const char *text) {

@@ -20,6 +20,7 @@ static const differ_backend backends[] = {
     {.name = "emit-c",
      .slow = true,
      .choices = {{"cc", {"gcc", "clang"}}, {"opt", {"1", "0", "2"}}, {"threads", {"", "1"}}}},
+    {.name = "opencl", .slow = true},
     {.name = "cpu",
      .slow = true,
      .choices = {{"threads", {"1", "2", "3", "4", "5", "6", "7", "8"}},

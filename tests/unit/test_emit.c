@@ -68,17 +68,26 @@ TEST(names_that_mean_something_in_c_are_changed) {
     vyre_text_finish(&text);
 }
 
+typedef struct job {
+    const vyre_program *program;
+    vyre_emit_options options;
+} job;
+
 static vyre_status emit_with(const vyre_allocator *a, void *user) {
+    const job *j = user;
     vyre_text text;
     vyre_text_init(&text, NULL);
-    const vyre_status status = vyre_emit(user, NULL, a, collect, &text, NULL);
+    const vyre_status status = vyre_emit(j->program, &j->options, a, collect, &text, NULL);
     vyre_text_finish(&text);
     return status;
 }
 
 TEST(emitting_survives_failed_allocations) {
     vyre_program *p = run_parse(program);
-    CHECK(test_every_allocation(emit_with, p, 300) > 100);
+    for (uint32_t target = 0; target < VYRE_EMIT_TARGETS; target++) {
+        job j = {p, {.target = (vyre_emit_target)target}};
+        CHECK(test_every_allocation(emit_with, &j, 200) > 100);
+    }
     vyre_program_release(p);
 }
 
@@ -91,5 +100,7 @@ TEST(bad_calls_fail) {
     CHECK(vyre_emit_target_name(VYRE_EMIT_TARGETS) == NULL);
     CHECK_STR(vyre_emit_target_name(VYRE_EMIT_C), "c");
     CHECK_STR(vyre_emit_target_suffix(VYRE_EMIT_C), ".c");
+    CHECK_STR(vyre_emit_target_name(VYRE_EMIT_OPENCL), "opencl");
+    CHECK_STR(vyre_emit_target_suffix(VYRE_EMIT_OPENCL), ".cl");
     vyre_program_release(p);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "device/registry.h"
 
 typedef struct devices_options {
     bool json;
@@ -132,6 +133,36 @@ static vyre_device_info find_best(const vyre_device_options *how) {
     return info;
 }
 
+/* One device, or why it is not there. */
+static void list(vyre_json_writer *json, vyre_text *text, const char *uri,
+                 const vyre_device_options *how, const vyre_device_info *best) {
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    const vyre_status status = vyre_device_open_with(NULL, uri, how, NULL, &device, &diag);
+    const bool is_best = strcmp(uri, best->backend) == 0;
+    if (json) {
+        vyre_json_begin_object(json);
+        vyre_json_key(json, "backend");
+        vyre_json_put_string(json, uri);
+        vyre_json_key(json, "present");
+        vyre_json_put_bool(json, status == VYRE_OK);
+        if (status == VYRE_OK) {
+            write_json(json, vyre_device_describe(device), is_best);
+        } else {
+            vyre_json_key(json, "message");
+            vyre_json_put_string(json, diag.message);
+            vyre_json_key(json, "fix");
+            vyre_json_put_string(json, diag.fix);
+        }
+        vyre_json_end_object(json);
+    } else if (status == VYRE_OK) {
+        write_line(text, uri, vyre_device_describe(device), is_best);
+    } else {
+        vyre_text_printf(text, "%-12s not there: %s\n%-12s %s\n", uri, diag.message, "", diag.fix);
+    }
+    vyre_device_close(device);
+}
+
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const devices_options *o = given;
     (void)arguments;
@@ -150,33 +181,14 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         vyre_json_begin_array(&json);
     }
     for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) {
-        const char *name = vyre_backend_name(NULL, i);
-        vyre_device *device = NULL;
-        vyre_diag diag = {0};
-        vyre_status status = vyre_device_open_with(NULL, name, &how.options, NULL, &device, &diag);
-        bool is_best = strcmp(name, best.backend) == 0;
-        if (o->json) {
-            vyre_json_begin_object(&json);
-            vyre_json_key(&json, "backend");
-            vyre_json_put_string(&json, name);
-            vyre_json_key(&json, "present");
-            vyre_json_put_bool(&json, status == VYRE_OK);
-            if (status == VYRE_OK) {
-                write_json(&json, vyre_device_describe(device), is_best);
-            } else {
-                vyre_json_key(&json, "message");
-                vyre_json_put_string(&json, diag.message);
-                vyre_json_key(&json, "fix");
-                vyre_json_put_string(&json, diag.fix);
-            }
-            vyre_json_end_object(&json);
-        } else if (status == VYRE_OK) {
-            write_line(&text, name, vyre_device_describe(device), is_best);
-        } else {
-            vyre_text_printf(&text, "%-12s not there: %s\n%-12s %s\n", name, diag.message, "",
-                             diag.fix);
+        const vyre_backend *backend = vyre_registry_at(NULL, i);
+        const uint32_t count = backend->count ? backend->count(backend) : 1;
+        list(o->json ? &json : NULL, &text, backend->name, &how.options, &best);
+        for (uint32_t number = 1; number < count; number++) {
+            char uri[64];
+            snprintf(uri, sizeof uri, "%s://%u", backend->name, number);
+            list(o->json ? &json : NULL, &text, uri, &how.options, &best);
         }
-        vyre_device_close(device);
     }
     if (o->json) {
         vyre_json_end_array(&json);
@@ -191,8 +203,10 @@ const cli_command cli_devices_command = {
     .arguments = "",
     .summary = "list the backends and what they can do",
     .details =
-        "In order of rank. --backend auto opens each of them once and takes the best by what it "
-        "can do; it is marked.",
+        "In order of rank. --backend auto opens each of them once, but for those that are opened "
+        "by "
+        "name only (opencl), and takes the best by what it can do; it is marked. A backend with "
+        "several devices has them as NAME://1 and so on.",
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(devices_options),

@@ -1,0 +1,203 @@
+/* Kernels: a program becomes text (src/emit), which the driver compiles. Arguments are bound once
+ * and only those that changed again, since most launches of a loop change a scalar or two. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/opencl/opencl.h"
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "emit/emit.h"
+
+/* ---- compiling ---- */
+
+/* The build log, as much as fits, in the message. */
+static vyre_status fail_build(const opencl_device *device, cl_object program, const char *name,
+                              int32_t code, vyre_diag *diag) {
+    const vyre_allocator *a = &device->allocator;
+    size_t size = 0;
+    (void)device->cl.GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = vyre_alloc_zeroed(a, size + 1, 1);
+    if (log && size) {
+        (void)device->cl.GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log,
+                                             NULL);
+    }
+    (void)vyre_fail(diag, VYRE_DEVICE_FAILED, "look at the text: vyre emit FILE --target opencl",
+                    "the OpenCL compiler refuses %s, error %d: %s", name, (int)code,
+                    log ? log : "");
+    if (diag) {
+        diag->native = code;
+    }
+    vyre_free(a, log, size + 1, 1);
+    return VYRE_DEVICE_FAILED;
+}
+
+/* Whether floats of 32 bits are divided, by whatever name. */
+static vyre_expr find_division(const vyre_program_view *p) {
+    for (vyre_expr i = 0; i < p->expr_count; i++) {
+        const uint8_t op = p->exprs[i].op;
+        if (p->exprs[i].type == VYRE_F32 &&
+            (op == VYRE_EXPR_DIV || op == VYRE_EXPR_RCP || op == VYRE_EXPR_SQRT)) {
+            return i;
+        }
+    }
+    return VYRE_NONE;
+}
+
+static vyre_status build(opencl_device *device, opencl_kernel *kernel, const char *text,
+                         vyre_diag *diag) {
+    const cl_api *cl = &device->cl;
+    const char *name = vyre_program_get(kernel->source)->name;
+    char entry[VYRE_LIMIT_NAME + 16];
+    int32_t code = 0;
+    kernel->program = cl->CreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    if (!kernel->program) {
+        return opencl_fail(diag, code, "make a program");
+    }
+    code = cl->BuildProgram(kernel->program, 1, &device->id,
+                            device->divides_exactly
+                                ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+                                : "-cl-std=CL1.2",
+                            NULL, NULL);
+    if (code != 0) {
+        return fail_build(device, kernel->program, name, code, diag);
+    }
+    (void)snprintf(entry, sizeof entry, "%s_kernel", name);
+    kernel->kernel = cl->CreateKernel(kernel->program, entry, &code);
+    return kernel->kernel ? VYRE_OK : opencl_fail(diag, code, "make a kernel");
+}
+
+void opencl_destroy(vyre_backend_device *object, vyre_backend_kernel *given) {
+    opencl_device *device = (opencl_device *)object;
+    const vyre_allocator *a = &device->allocator;
+    opencl_kernel *kernel = (opencl_kernel *)given;
+    const uint32_t count = vyre_program_get(kernel->source)->decl_count;
+    if (kernel->kernel) {
+        (void)device->cl.ReleaseKernel(kernel->kernel);
+    }
+    if (kernel->program) {
+        (void)device->cl.ReleaseProgram(kernel->program);
+    }
+    vyre_free(a, kernel->memory, count, sizeof *kernel->memory);
+    vyre_free(a, kernel->counts, count, sizeof *kernel->counts);
+    vyre_free(a, kernel->values, count, sizeof *kernel->values);
+    vyre_free(a, kernel, 1, sizeof *kernel);
+}
+
+vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *program,
+                           vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    opencl_device *device = (opencl_device *)object;
+    const vyre_allocator *a = &device->allocator;
+    const vyre_program_view *p = vyre_program_get(program);
+    const vyre_expr division = device->divides_exactly ? VYRE_NONE : find_division(p);
+    if (division != VYRE_NONE) {
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_expr_place(program, division),
+                            "use another device, or f64",
+                            "this OpenCL device does not round quotients and roots of f32 as IEEE "
+                            "754 does");
+    }
+    opencl_kernel *kernel = vyre_alloc_zeroed(a, 1, sizeof *kernel);
+    if (!kernel) {
+        return vyre_fail_memory(diag, "a kernel");
+    }
+    kernel->source = program;
+    kernel->memory = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->memory);
+    kernel->counts = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->counts);
+    kernel->values = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->values);
+    vyre_status status = kernel->memory && kernel->counts && kernel->values
+                             ? VYRE_OK
+                             : vyre_fail_memory(diag, "a kernel");
+    vyre_text text;
+    vyre_text_init(&text, a);
+    if (status == VYRE_OK) {
+        status = emit_opencl_program(program, a, &text, diag);
+    }
+    if (status == VYRE_OK) {
+        status = build(device, kernel, vyre_text_string(&text), diag);
+    }
+    vyre_text_finish(&text);
+    if (status == VYRE_OK) {
+        *out_kernel = (vyre_backend_kernel *)kernel;
+    } else {
+        opencl_destroy(object, (vyre_backend_kernel *)kernel);
+    }
+    return status;
+}
+
+/* ---- launching ---- */
+
+/* Binds a buffer and its length, if they changed; counts arguments in *at. */
+static int32_t bind_buffer(opencl_device *device, opencl_kernel *kernel, const vyre_launch *launch,
+                           vyre_decl decl, uint32_t *at) {
+    const vyre_program_view *p = vyre_program_get(kernel->source);
+    int32_t code = 0;
+    if (!kernel->is_bound || kernel->memory[decl] != launch->memory[decl]) {
+        cl_object memory = (cl_object)(uintptr_t)launch->memory[decl];
+        code = device->cl.SetKernelArg(kernel->kernel, *at, sizeof memory, &memory);
+        kernel->memory[decl] = launch->memory[decl];
+    }
+    ++*at;
+    if (code == 0 && emit_has_len(p, decl)) {
+        if (!kernel->is_bound || kernel->counts[decl] != launch->counts[decl]) {
+            code = device->cl.SetKernelArg(kernel->kernel, *at, sizeof *launch->counts,
+                                           &launch->counts[decl]);
+            kernel->counts[decl] = launch->counts[decl];
+        }
+        ++*at;
+    }
+    return code;
+}
+
+static int32_t bind(opencl_device *device, opencl_kernel *kernel, const vyre_launch *launch) {
+    const vyre_program_view *p = vyre_program_get(kernel->source);
+    uint32_t at = 0;
+    int32_t code = 0;
+    for (vyre_decl i = 0; i < p->decl_count && code == 0; i++) {
+        const vyre_decl_node *d = &p->decls[i];
+        if (vyre_role_is_buffer((vyre_role)d->role)) {
+            code = bind_buffer(device, kernel, launch, i, &at);
+        } else if (d->role == VYRE_PARAM) {
+            if (!kernel->is_bound || kernel->values[i] != launch->values[i]) {
+                code =
+                    device->cl.SetKernelArg(kernel->kernel, at, /* little endian */
+                                            vyre_type_size((vyre_type)d->type), &launch->values[i]);
+                kernel->values[i] = launch->values[i];
+            }
+            at++;
+        }
+    }
+    kernel->is_bound = code == 0;
+    return code;
+}
+
+vyre_status opencl_launch(vyre_backend_device *object, vyre_backend_kernel *given,
+                          const vyre_launch *launch, vyre_launch_result *out_result,
+                          vyre_diag *diag) {
+    opencl_device *device = (opencl_device *)object;
+    opencl_kernel *kernel = (opencl_kernel *)given;
+    const uint32_t *group = vyre_program_get(kernel->source)->workgroup;
+    opencl_command *command = opencl_command_new(device, launch);
+    if (!command) {
+        return vyre_fail_memory(diag, "a launch");
+    }
+    size_t all[3], each[3];
+    for (int axis = 0; axis < 3; axis++) {
+        each[axis] = group[axis];
+        all[axis] = (size_t)launch->grid[axis] * group[axis];
+    }
+    int32_t code = bind(device, kernel, launch);
+    if (code == 0) {
+        pthread_mutex_lock(&device->lock);
+        code = device->cl.EnqueueNDRangeKernel(device->queue, kernel->kernel, 3, NULL, all, each, 0,
+                                               NULL, &command->event);
+        if (code == 0) {
+            opencl_command_add(device, command);
+        }
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (code != 0) {
+        vyre_free(&device->allocator, command, 1, sizeof *command);
+        return opencl_fail(diag, code, "launch a kernel");
+    }
+    out_result->is_queued = true;
+    return VYRE_OK;
+}

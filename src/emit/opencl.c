@@ -1,0 +1,237 @@
+/* OpenCL C 1.2: a kernel for each segment, one work-item for each lane. Programs come lowered: no
+ * lane ends before a barrier, workgroup memory is zeroed by stores, traps are records in a buffer.
+ * Atomics of OpenCL 1.2 order nothing, so fences stand around those that are not relaxed; what it
+ * lacks goes by compare and exchange. Floats round as ours with the option in the head, on devices
+ * that claim it. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "emit/emit.h"
+
+static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
+    static const char *const narrow[VYRE_ATOMIC_COUNT] = {
+        [VYRE_ATOMIC_ADD] = "    return atomic_add(p, v);\n",
+        [VYRE_ATOMIC_SUB] = "    return atomic_sub(p, v);\n",
+        [VYRE_ATOMIC_MIN] = "    return atomic_min(p, v);\n",
+        [VYRE_ATOMIC_MAX] = "    return atomic_max(p, v);\n",
+        [VYRE_ATOMIC_AND] = "    return atomic_and(p, v);\n",
+        [VYRE_ATOMIC_OR] = "    return atomic_or(p, v);\n",
+        [VYRE_ATOMIC_XOR] = "    return atomic_xor(p, v);\n",
+        [VYRE_ATOMIC_EXCHANGE] = "    return atomic_xchg(p, v);\n",
+        [VYRE_ATOMIC_CAS] = "    return atomic_cmpxchg(p, e, v);\n",
+        [VYRE_ATOMIC_CAS_WEAK] = "    return atomic_cmpxchg(p, e, v);\n",
+    };
+    static const char *const wide[VYRE_ATOMIC_COUNT] = {
+        /* all else needs more extensions */
+        [VYRE_ATOMIC_ADD] = "    return atom_add(p, v);\n",
+        [VYRE_ATOMIC_SUB] = "    return atom_sub(p, v);\n",
+        [VYRE_ATOMIC_EXCHANGE] = "    return atom_xchg(p, v);\n",
+        [VYRE_ATOMIC_CAS] = "    return atom_cmpxchg(p, e, v);\n",
+        [VYRE_ATOMIC_CAS_WEAK] = "    return atom_cmpxchg(p, e, v);\n",
+    };
+    return vyre_type_is_float(type) ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
+}
+
+const emit_dialect emit_opencl = {
+    .name = "opencl",
+    .suffix = ".cl",
+    .function = "static inline",
+    .space = {"global ", "local ", ""},
+    .u64 = "ul",
+    .i64 = "l",
+    .float_function = "",
+    .popcount = {"popcount(x)", "popcount(x)"},
+    .mul_high = {"mul_hi(a, b)", "mul_hi(a, b)"},
+    .end_lane = "return;",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .fence = "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .atomic = atomic_text,
+    .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "(uint32_t)get_global_id($n)",
+            [VYRE_BUILTIN_LOCAL_ID] = "(uint32_t)get_local_id($n)",
+            [VYRE_BUILTIN_GROUP_ID] = "(uint32_t)get_group_id($n)",
+            [VYRE_BUILTIN_NUM_GROUPS] = "(uint32_t)get_num_groups($n)",
+            [VYRE_BUILTIN_GLOBAL_SIZE] = "((uint32_t)get_num_groups($n) * $s)"},
+    .keeps_params_as_words = true,
+    .joins_by_bits = true, /* PoCL 3.1 loses values at branches in loops that hold barriers */
+};
+
+static void put_params(emit_program *e) {
+    const char *separator = "";
+    for (vyre_decl i = 0; i < e->p->decl_count; i++) {
+        const vyre_decl_node *d = &e->p->decls[i];
+        if (vyre_role_is_buffer((vyre_role)d->role)) {
+            vyre_text_printf(e->out, "%sglobal %s%s *%s", separator,
+                             d->role == VYRE_IN ? "const " : "",
+                             emit_element_type((vyre_type)d->type), e->decls[i]);
+            separator = ", ";
+            if (emit_has_len(e->p, i)) {
+                vyre_text_printf(e->out, ", uint32_t %s", e->lens[i]);
+            }
+        } else if (d->role == VYRE_PARAM) { /* a bool is no argument of a kernel */
+            vyre_text_printf(e->out, "%s%s %s", separator, emit_element_type((vyre_type)d->type),
+                             e->decls[i]);
+            separator = ", ";
+        }
+    }
+}
+
+static vyre_status put_kernel(const vyre_program *program, const vyre_segment_decl *decls,
+                              emit_used *used, const vyre_allocator *a, vyre_text *out,
+                              vyre_diag *diag) {
+    emit_program e;
+    vyre_status status = emit_program_init(&e, &emit_opencl, used, out, program, true, a, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    if (decls) {
+        emit_trust(&e, decls);
+    }
+    const uint32_t *size = e.p->workgroup;
+    vyre_text_printf(out,
+                     "kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s_kernel(",
+                     (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], e.p->name);
+    put_params(&e);
+    vyre_text_puts(out, ") {\n");
+    e.indent = 1;
+    for (vyre_decl i = 0; i < e.p->decl_count; i++) {
+        uint64_t count = 0;
+        if (e.p->decls[i].role == VYRE_WORKGROUP && emit_constant_count(e.p, i, &count)) {
+            emit_line(&e, "local %s %s[%llu];", emit_element_type((vyre_type)e.p->decls[i].type),
+                      e.decls[i], (unsigned long long)(count ? count : 1));
+        }
+    }
+    emit_locals(&e);
+    emit_body(&e);
+    vyre_text_puts(out, "}\n");
+    status = emit_program_status(&e, diag);
+    emit_program_finish(&e);
+    return status;
+}
+
+static bool uses_type(const vyre_program_view *p, vyre_type type) {
+    return p->stats.types >> type & 1;
+}
+
+static bool has_wide_atomics(const emit_used *used) {
+    bool wide = false;
+    for (uint32_t op = 0; op < VYRE_ATOMIC_COUNT; op++) {
+        for (uint32_t space = 0; space < EMIT_SPACES; space++) {
+            wide |= (used->helpers[EMIT_ATOMIC + op] &
+                     (EMIT_BIT(space, VYRE_U64) | EMIT_BIT(space, VYRE_I64) |
+                      EMIT_BIT(space, VYRE_F64))) != 0;
+        }
+    }
+    return wide;
+}
+
+/* What stands before kernels; `double_used`: some value is an f64. */
+static void put_prelude(vyre_text *out, const emit_used *used, bool double_used) {
+    if (double_used) {
+        vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    }
+    if (has_wide_atomics(used)) {
+        vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
+    }
+    vyre_text_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n"
+                        "typedef uchar uint8_t;\ntypedef char int8_t;\ntypedef ushort uint16_t;\n"
+                        "typedef short int16_t;\ntypedef uint uint32_t;\ntypedef int int32_t;\n"
+                        "typedef ulong uint64_t;\ntypedef long int64_t;\n\n");
+    emit_write_helpers(out, &emit_opencl, used);
+}
+
+vyre_status emit_opencl_program(const vyre_program *program, const vyre_allocator *a,
+                                vyre_text *out, vyre_diag *diag) {
+    emit_used used = {{0}};
+    vyre_text kernel;
+    vyre_text_init(&kernel, a);
+    vyre_status status = put_kernel(program, NULL, &used, a, &kernel, diag);
+    if (status == VYRE_OK) {
+        put_prelude(out, &used, uses_type(vyre_program_get(program), VYRE_F64));
+        vyre_text_append(out, vyre_text_string(&kernel), kernel.length);
+        status = kernel.failed ? vyre_fail_memory(diag, "the text of a program")
+                               : vyre_text_status(out, "the text of a program", diag);
+    }
+    vyre_text_finish(&kernel);
+    return status;
+}
+
+static bool collect(void *text, const char *bytes, size_t length) {
+    vyre_text_append(text, bytes, length);
+    return true;
+}
+
+/* The schedule as a comment: what `vyre split` tells before the segments. */
+static vyre_status put_schedule(const vyre_module *module, const vyre_allocator *a, vyre_text *out,
+                                vyre_diag *diag) {
+    vyre_text text;
+    vyre_text_init(&text, a);
+    vyre_status status = vyre_module_write(module, VYRE_MODULE_TEXT, a, collect, &text, diag);
+    const char *shown = vyre_text_string(&text), *end = strstr(shown, "\nprogram ");
+    for (const char *at = shown; status == VYRE_OK && *at && at != end;) {
+        const size_t length = strcspn(at, "\n");
+        vyre_text_puts(out, length ? " * " : " *");
+        for (size_t i = 0; i < length; i++) { /* the name of a region may end a comment */
+            vyre_text_append(out, at + i, 1);
+            vyre_text_puts(out, at[i] == '*' && at[i + 1] == '/' ? " " : "");
+        }
+        vyre_text_puts(out, "\n");
+        at += length + (at[length] == '\n' && at + length != end);
+    }
+    status = status == VYRE_OK ? vyre_text_status(&text, "a schedule", diag) : status;
+    vyre_text_finish(&text);
+    return status;
+}
+
+static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, vyre_text *out,
+                            vyre_diag *diag) {
+    const vyre_module_view *m = vyre_module_get(module);
+    emit_used used = {{0}};
+    vyre_text kernels;
+    vyre_text_init(&kernels, a);
+    vyre_status status = VYRE_OK;
+    bool double_used = false;
+    for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
+        vyre_text_puts(&kernels, i ? "\n" : "");
+        double_used |= uses_type(vyre_program_get(m->segments[i]), VYRE_F64);
+        status = put_kernel(m->segments[i], m->decls[i], &used, a, &kernels, diag);
+    }
+    vyre_text_printf(
+        out,
+        "/* Program %s as OpenCL C 1.2, made by vyre %s: a kernel for each segment.\n"
+        " * Build with  -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt  and "
+        "nothing that relaxes floats.\n"
+        " * Lines are those of the program's source. Launch the kernels as the schedule "
+        "says:\n"
+        " *\n",
+        vyre_program_get(m->source)->name, VYRE_VERSION_STRING);
+    if (status == VYRE_OK) {
+        status = put_schedule(module, a, out, diag);
+    }
+    vyre_text_puts(out, " */\n");
+    put_prelude(out, &used, double_used);
+    vyre_text_append(out, vyre_text_string(&kernels), kernels.length);
+    if (status == VYRE_OK) {
+        status = kernels.failed ? vyre_fail_memory(diag, "the text of a program")
+                                : vyre_text_status(out, "the text of a program", diag);
+    }
+    vyre_text_finish(&kernels);
+    return status;
+}
+
+vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_options *options,
+                             const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+    vyre_capabilities can;
+    vyre_status status = vyre_capabilities_named("opencl", &can, diag);
+    can.checks_bounds = true; /* kernels do */
+    const vyre_split_options how = {
+        .keep_barriers = options->keep_barriers, .any_grid = true, .can = &can};
+    vyre_module *module = NULL;
+    if (status == VYRE_OK) {
+        status = vyre_split(program, &how, a, &module, diag);
+    }
+    if (status == VYRE_OK) {
+        status = put_file(module, a, out, diag);
+    }
+    vyre_module_release(module);
+    return status;
+}

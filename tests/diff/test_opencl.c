@@ -1,0 +1,28 @@
+/* OpenCL against ref, on the first device that there is: every stored program and random ones. More
+ * of these with `make fuzz-diff BACKEND=opencl`. */
+#include "diff/programs.h"
+#include "diff/stored.h"
+#include "harness/run.h"
+#include "vyre/device.h"
+
+enum { RANDOM = 8 };
+
+static void need_opencl(void) {
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    const vyre_status status = vyre_device_open(NULL, "opencl", NULL, &device, &diag);
+    vyre_device_close(device);
+    if (status != VYRE_OK) {
+        test_skip(diag.message);
+    }
+}
+
+TEST(goldens_and_examples_give_the_same_bytes_by_opencl) {
+    need_opencl();
+    CHECK(stored_check_all("opencl").same > 40);
+}
+
+TEST(random_programs_give_the_same_bytes_by_opencl) {
+    need_opencl();
+    diff_check_random("opencl", 88000, test_scaled(RANDOM));
+}
