@@ -168,9 +168,12 @@ static void collect_histogram(void *state, const peer_instance *p) {
     memcpy(p->out[0], ((array *)state)->bins, p->out_bytes[0]);
 }
 
-/* Radix sort, eight bits per pass: each thread counts the digits of its stretch, all know where
- * each thread's keys of each digit go, and move them. Keys are collected until a line of the target
- * is full, and leave as one: 256 streams of single stores would not fit the caches and the TLB. */
+/* Radix sort, eight bits per pass. The highest digit comes first, and cuts the keys into 256 parts:
+ * each thread counts the digits of its stretch, all know where each thread's keys of each digit go,
+ * and move them. Keys are collected until a line of the target is full, and leave as one: 256
+ * streams of single stores would not fit the caches and the TLB. Then each part, which fits the
+ * second cache, is sorted by one thread, the lowest digit first: memory is crossed twice, not once
+ * for each digit. */
 
 static void reset_sort(void *state) {
     array *s = state;
@@ -245,27 +248,62 @@ static void move_keys(const uint32_t *from, size_t first, size_t last, uint32_t 
     stream_end();
 }
 
+static inline void move_part(const uint32_t *restrict from, uint32_t *restrict to, size_t n,
+                             uint32_t shift, uint32_t *restrict next) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t key = from[i];
+        to[next[key >> shift & 255]++] = key;
+    }
+}
+
+/* By the three lower digits; what was in `from` is in `to` then. */
+static void sort_part(uint32_t *from, uint32_t *to, size_t n) {
+    uint32_t next[3][256] = {{0}};
+    for (size_t i = 0; i < n; i++) {
+        uint32_t key = from[i];
+        next[0][key & 255]++;
+        next[1][key >> 8 & 255]++;
+        next[2][key >> 16 & 255]++;
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t d = 0, sum = 0; d < 256; d++) {
+            uint32_t count = next[k][d];
+            next[k][d] = sum;
+            sum += count;
+        }
+    }
+    move_part(from, to, n, 0, next[0]);
+    move_part(to, from, n, 8, next[1]);
+    move_part(from, to, n, 16, next[2]);
+}
+
 static void run_sort(void *state) {
+    enum { HIGHEST = 24, PARTS = 4 }; /* parts that a thread takes at once */
     array *s = state;
-    uint32_t *part = s->part; /* 256 counters per thread */
+    uint32_t *part = s->part, end[256]; /* 256 counters per thread; of each digit */
 #pragma omp parallel
     {
         size_t me = (size_t)PEER_THREAD(), threads = (size_t)PEER_THREADS();
         size_t first = peer_cut(s->count, (int)me, (int)threads);
         size_t last = peer_cut(s->count, (int)me + 1, (int)threads);
-        for (uint32_t shift = 0; shift < 32; shift += 8) {
-            const uint32_t *from = shift & 8 ? s->other : s->y;
-            uint32_t *to = shift & 8 ? s->y : s->other, start[256] = {0}, sum = 0;
-            count_digits(from, first, last, shift, part + me * 256);
+        uint32_t start[256] = {0}, sum = 0;
+        count_digits(s->y, first, last, HIGHEST, part + me * 256);
 #pragma omp barrier
-            for (size_t d = 0; d < 256; d++) {
-                for (size_t t = 0; t < threads; t++) {
-                    start[d] = t == me ? sum : start[d];
-                    sum += part[t * 256 + d];
-                }
+        for (size_t d = 0; d < 256; d++) {
+            for (size_t t = 0; t < threads; t++) {
+                start[d] = t == me ? sum : start[d];
+                sum += part[t * 256 + d];
             }
-            move_keys(from, first, last, shift, start, to);
+            if (me == 0) {
+                end[d] = sum;
+            }
+        }
+        move_keys(s->y, first, last, HIGHEST, start, s->other);
 #pragma omp barrier
+#pragma omp for schedule(dynamic, PARTS)
+        for (int d = 0; d < 256; d++) {
+            uint32_t begin = d ? end[d - 1] : 0;
+            sort_part(s->other + begin, s->y + begin, end[d] - begin);
         }
     }
 }

@@ -240,7 +240,7 @@ static bool unpack(const char *bytes, uint64_t size, bundle *out) {
     }
     memcpy(out->sizes, bytes, sizeof out->sizes);
     for (uint32_t i = 0; i < CPU_MOST_TEXTS && out->sizes[i] > 0; i++) {
-        if (VYRE_MUTANT(cpu_bundle_unchecked, out->sizes[i] > size - at, false)) {
+        if (out->sizes[i] > size - at) {
             return false;
         }
         out->bytes[i] = bytes + at;
