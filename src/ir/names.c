@@ -15,6 +15,7 @@ typedef struct word {
 #define WORD(text)                                                                                 \
     { sizeof(text) - 1, text }
 static const word words[] = {
+    WORD("do"),
     WORD("program"),
     WORD("fn"),
     WORD("true"),

@@ -124,6 +124,13 @@ static bool in_statement(const formatter *f, uint32_t token) {
     return !ended && before != VYRE_TOKEN_OPEN_BRACE && before != VYRE_TOKEN_CLOSE_BRACE;
 }
 
+/* The `while` behind the brace of a `do`. */
+static bool ends_do(const formatter *f, uint32_t token) {
+    const uint32_t brace = f->tokens[token - 1].value;
+    return is_word(f, token, VYRE_WORD_STMT, VYRE_STMT_WHILE) && brace > 0 &&
+           is_word(f, brace - 1, VYRE_WORD_KEY, VYRE_KEY_DO);
+}
+
 /* Whether the layout rules alone begin a new line before the token. */
 static bool breaks_before(const formatter *f, uint32_t token) {
     if (token == 0) {
@@ -134,7 +141,7 @@ static bool breaks_before(const formatter *f, uint32_t token) {
         return before != VYRE_TOKEN_OPEN_BRACE;
     }
     if (before == VYRE_TOKEN_CLOSE_BRACE) {
-        return !is_word(f, token, VYRE_WORD_STMT, VYRE_STMT_ELSE);
+        return !is_word(f, token, VYRE_WORD_STMT, VYRE_STMT_ELSE) && !ends_do(f, token);
     }
     return !in_statement(f, token);
 }

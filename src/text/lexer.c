@@ -27,13 +27,21 @@ static const struct reserved {
     const char *text;
     uint8_t word, sub;
 } reserved[] = {
-    {"program", VYRE_WORD_KEY, VYRE_KEY_PROGRAM}, {"elements", VYRE_WORD_KEY, VYRE_KEY_ELEMENTS},
-    {"grid", VYRE_WORD_KEY, VYRE_KEY_GRID},       {"fn", VYRE_WORD_KEY, VYRE_KEY_FN},
-    {"step", VYRE_WORD_KEY, VYRE_KEY_STEP},       {"true", VYRE_WORD_KEY, VYRE_KEY_TRUE},
-    {"false", VYRE_WORD_KEY, VYRE_KEY_FALSE},     {"in", VYRE_WORD_ROLE, VYRE_IN},
-    {"inout", VYRE_WORD_ROLE, VYRE_INOUT},        {"out", VYRE_WORD_ROLE, VYRE_OUT},
-    {"scratch", VYRE_WORD_ROLE, VYRE_SCRATCH},    {"workgroup", VYRE_WORD_ROLE, VYRE_WORKGROUP},
-    {"private", VYRE_WORD_ROLE, VYRE_PRIVATE},    {"param", VYRE_WORD_ROLE, VYRE_PARAM},
+    {"program", VYRE_WORD_KEY, VYRE_KEY_PROGRAM},
+    {"elements", VYRE_WORD_KEY, VYRE_KEY_ELEMENTS},
+    {"grid", VYRE_WORD_KEY, VYRE_KEY_GRID},
+    {"fn", VYRE_WORD_KEY, VYRE_KEY_FN},
+    {"step", VYRE_WORD_KEY, VYRE_KEY_STEP},
+    {"true", VYRE_WORD_KEY, VYRE_KEY_TRUE},
+    {"false", VYRE_WORD_KEY, VYRE_KEY_FALSE},
+    {"do", VYRE_WORD_KEY, VYRE_KEY_DO},
+    {"in", VYRE_WORD_ROLE, VYRE_IN},
+    {"inout", VYRE_WORD_ROLE, VYRE_INOUT},
+    {"out", VYRE_WORD_ROLE, VYRE_OUT},
+    {"scratch", VYRE_WORD_ROLE, VYRE_SCRATCH},
+    {"workgroup", VYRE_WORD_ROLE, VYRE_WORKGROUP},
+    {"private", VYRE_WORD_ROLE, VYRE_PRIVATE},
+    {"param", VYRE_WORD_ROLE, VYRE_PARAM},
     {"const", VYRE_WORD_ROLE, VYRE_CONST},
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},

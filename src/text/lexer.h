@@ -89,7 +89,8 @@ enum {
     VYRE_KEY_FN,
     VYRE_KEY_STEP,
     VYRE_KEY_TRUE,
-    VYRE_KEY_FALSE
+    VYRE_KEY_FALSE,
+    VYRE_KEY_DO
 };
 
 typedef struct vyre_token {

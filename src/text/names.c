@@ -202,7 +202,8 @@ void vyre_parser_misused(vyre_parser *p, const char *code, uint32_t token, const
 
 bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where) {
     char room[64];
-    if (p->tokens[p->at].kind == kind) {
+    if (p->tokens[p->at].kind == kind ||
+        (kind == VYRE_TOKEN_SEMICOLON && p->step_close != 0 && p->at == p->step_close)) {
         p->at++;
         return true;
     }

@@ -98,6 +98,10 @@ typedef struct vyre_open {
     uint32_t ends;    /* END statements that its brace stands for: else if nests */
     uint32_t symbols; /* symbols visible before it */
     uint32_t depth;   /* nesting of statements inside */
+    /* Loop as in C: what runs behind each trip. The step of a for, or the `while` of a do; NONE:
+     * nothing does. */
+    uint32_t behind;
+    bool until; /* a do */
 } vyre_open;
 
 typedef struct vyre_frame {
@@ -137,6 +141,8 @@ typedef struct vyre_parser {
 
     bool exact; /* sizes and clauses: literals are exact integers */
     bool in_function;
+    bool jumped;         /* the statement before left the list */
+    uint32_t step_close; /* the bracket that ends the step at hand, as a semicolon would; 0: none */
     uint32_t top_symbols;    /* those below are of the top level: arguments may hide them */
     uint8_t result;          /* type of the function at hand */
     uint32_t direct;         /* this effect node binds direct_name itself; NONE: none does */

@@ -46,7 +46,8 @@ static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbol
         vyre_parser_skip(p);
         return;
     }
-    vyre_open list = {.op = op, .ends = ends, .symbols = symbols, .depth = depth};
+    vyre_open list = {
+        .op = op, .ends = ends, .symbols = symbols, .depth = depth, .behind = VYRE_NONE};
     p->out_of_memory |= !vyre_vec_push(&p->source.allocator, &p->open, list);
 }
 
@@ -91,6 +92,150 @@ static void parse_while(vyre_parser *p) {
     open_list(p, VYRE_STMT_WHILE, 1, p->symbols.count);
 }
 
+/* Loops as in C become `while`. What runs behind each trip, the step of a for or the condition of a
+ * do, stands in the program at the end of the body and before each `continue`; its tokens are
+ * parsed once for each. */
+
+static void parse_named(vyre_parser *p);
+
+/* if (!c) { break; } */
+static void leave_unless(vyre_parser *p, uint32_t first) {
+    vyre_expr value;
+    if (condition(p, VYRE_REFUSE_NOTHING, &value)) {
+        vyre_parser_at(p, first, p->at - 1);
+        vyre_build_if(p->builder,
+                      vyre_build_op(p->builder, VYRE_EXPR_NOT, value, VYRE_NONE, VYRE_NONE));
+        vyre_build_break(p->builder);
+        vyre_build_end(p->builder);
+    }
+}
+
+static void end_trip(vyre_parser *p, vyre_open *loop) {
+    const uint32_t at = p->at, errors = p->source.errors;
+    if (loop->behind == VYRE_NONE) {
+        return;
+    }
+    p->at = loop->behind;
+    if (loop->until) {
+        p->at++;
+        leave_unless(p, loop->behind);
+    } else {
+        uint32_t open = loop->behind; /* the bracket around, from the semicolon before on */
+        while (p->tokens[open].kind != VYRE_TOKEN_OPEN_PAREN || p->tokens[open].value < p->at) {
+            open--;
+        }
+        p->step_close = p->tokens[open].value;
+        parse_named(p);
+        p->step_close = 0;
+    }
+    if (p->source.errors != errors) {
+        loop->behind = VYRE_NONE; /* once is enough */
+    }
+    p->at = at;
+}
+
+/* An assignment or a call stands there; else a report. */
+static bool check_simple(vyre_parser *p, uint32_t token) {
+    char room[64];
+    if (vyre_parser_is_name(p, token)) {
+        return true;
+    }
+    vyre_parser_error(p, "V228", token, token, "write an assignment, a call or nothing",
+                      "expected an assignment or a call, found %s",
+                      vyre_source_describe(&p->source, token, room));
+    return false;
+}
+
+/* `let`, an assignment or nothing, up to its semicolon. */
+static void for_first(vyre_parser *p) {
+    if (p->tokens[p->at].kind == VYRE_TOKEN_SEMICOLON) {
+        p->at++;
+    } else if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_LET)) {
+        vyre_parser_let(p);
+    } else if (check_simple(p, p->at)) {
+        parse_named(p);
+    }
+}
+
+/* for (let i = 0; i < n; i += 1): the bracket is at the cursor. */
+static void parse_for_c(vyre_parser *p, uint32_t first) {
+    const uint32_t close = p->tokens[p->at].value, symbols = p->symbols.count;
+    const uint32_t errors = p->source.errors;
+    const bool binds = vyre_parser_is(p, p->at + 1, VYRE_WORD_STMT, VYRE_STMT_LET);
+    vyre_expr value = VYRE_NONE;
+    vyre_parser_at(p, first, close);
+    if (binds) { /* the variable ends with the loop */
+        vyre_build_block(p->builder);
+    }
+    p->at++;
+    for_first(p);
+    vyre_parser_clear(p);
+    if (p->source.errors == errors && p->tokens[p->at].kind != VYRE_TOKEN_SEMICOLON) {
+        uint32_t root = vyre_parser_expression(p);
+        if (root != VYRE_NONE) {
+            p->nodes.data[root].refuse = VYRE_REFUSE_WHILE;
+            vyre_parser_elaborate(p);
+            value = vyre_parser_handle(p, root);
+        }
+    } else {
+        value = vyre_build_bool(p->builder, true);
+    }
+    if (p->source.errors != errors ||
+        !vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the condition")) {
+        p->at = close + 1;
+        vyre_parser_leave(p, symbols);
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_parser_at(p, first, close);
+    vyre_build_while(p->builder, value);
+    const uint32_t step = p->at, lists = p->open.count;
+    p->at = close + 1;
+    open_list(p, VYRE_STMT_WHILE, binds ? 2 : 1, symbols);
+    if (p->open.count > lists && step != close && check_simple(p, step)) {
+        top_list(p)->behind = step;
+    }
+}
+
+static void parse_do(vyre_parser *p) {
+    const uint32_t brace = ++p->at, lists = p->open.count;
+    vyre_parser_at(p, brace - 1, brace);
+    if (p->tokens[brace].kind != VYRE_TOKEN_OPEN_BRACE) {
+        vyre_parser_expect(p, VYRE_TOKEN_OPEN_BRACE, "to open the body");
+        vyre_parser_skip(p);
+        if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_WHILE)) {
+            vyre_parser_skip(p);
+        }
+        return;
+    }
+    const uint32_t behind = p->tokens[brace].value + 1;
+    if (!vyre_parser_is(p, behind, VYRE_WORD_STMT, VYRE_STMT_WHILE) ||
+        p->tokens[behind + 1].kind != VYRE_TOKEN_OPEN_PAREN) {
+        char room[64];
+        vyre_parser_error(p, "V210", behind, behind, "write it like do { } while (c);",
+                          "expected `while (` behind the body of a do, found %s",
+                          vyre_source_describe(&p->source, behind, room));
+        vyre_parser_skip(p);
+        return;
+    }
+    vyre_build_while(p->builder, vyre_build_bool(p->builder, true));
+    open_list(p, VYRE_STMT_WHILE, 1, p->symbols.count);
+    if (p->open.count > lists) {
+        top_list(p)->behind = behind;
+        top_list(p)->until = true;
+    }
+}
+
+/* The innermost loop, or NULL. */
+static vyre_open *loop_around(vyre_parser *p) {
+    for (uint32_t i = p->open.count; i-- > 0;) {
+        if (p->open.data[i].op == VYRE_STMT_WHILE || p->open.data[i].op == VYRE_STMT_FOR) {
+            return &p->open.data[i];
+        }
+    }
+    return NULL;
+}
+
 /* (v in from .. to step s) up to the closing bracket. */
 static bool for_header(vyre_parser *p, uint32_t *out_name, uint32_t parts[3]) {
     if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "behind `for`")) {
@@ -119,8 +264,22 @@ static bool for_header(vyre_parser *p, uint32_t *out_name, uint32_t parts[3]) {
     return vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the bounds of the loop");
 }
 
+/* Whether the brackets at the cursor hold a loop as in C. */
+static bool is_for_c(const vyre_parser *p) {
+    const vyre_token *t = &p->tokens[p->at];
+    bool found = vyre_parser_is(p, p->at + 1, VYRE_WORD_STMT, VYRE_STMT_LET);
+    for (uint32_t i = p->at; t->kind == VYRE_TOKEN_OPEN_PAREN && i < t->value; i++) {
+        found |= p->tokens[i].kind == VYRE_TOKEN_SEMICOLON;
+    }
+    return t->kind == VYRE_TOKEN_OPEN_PAREN && found;
+}
+
 static void parse_for(vyre_parser *p) {
     uint32_t first = p->at++, name = VYRE_NONE;
+    if (is_for_c(p)) {
+        parse_for_c(p, first);
+        return;
+    }
     uint32_t parts[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
     vyre_parser_clear(p);
     if (!for_header(p, &name, parts)) {
@@ -144,9 +303,22 @@ static void parse_for(vyre_parser *p) {
 /* The brace at the cursor closes the innermost list; `else` may open the next. */
 static void close_list(vyre_parser *p) {
     vyre_open list = p->open.data[--p->open.count];
+    const uint32_t brace = p->at;
+    if (list.until) { /* its condition does not see the body's variables, the step of a for does */
+        vyre_parser_leave(p, list.symbols);
+    }
+    if (!p->jumped) {
+        end_trip(p, &list);
+    }
+    p->jumped = false;
     vyre_parser_leave(p, list.symbols);
-    vyre_parser_at(p, p->at, p->at);
+    vyre_parser_at(p, brace, brace);
     p->at++;
+    if (list.until) { /* while ( ... ) ; */
+        p->at = p->tokens[brace + 2].value + 1;
+        vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the condition");
+        vyre_parser_at(p, brace, brace);
+    }
     if (list.op == VYRE_STMT_IF && vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_ELSE)) {
         vyre_parser_at(p, p->at, p->at);
         vyre_build_else(p->builder);
@@ -221,6 +393,11 @@ static void parse_word(vyre_parser *p, vyre_stmt_op op) {
     if (op == VYRE_STMT_BREAK) {
         vyre_build_break(p->builder);
     } else if (op == VYRE_STMT_CONTINUE) {
+        vyre_open *loop = loop_around(p);
+        if (loop) {
+            end_trip(p, loop);
+            vyre_parser_at(p, first, p->at - 1);
+        }
         vyre_build_continue(p->builder);
     } else if (op == VYRE_STMT_EXIT) {
         vyre_build_exit(p->builder);
@@ -294,6 +471,10 @@ static void parse_named(vyre_parser *p) {
         break;
     default: {
         char room[64];
+        if (t->word == VYRE_WORD_KEY && t->sub == VYRE_KEY_DO) {
+            parse_do(p);
+            return;
+        }
         bool fn = t->word == VYRE_WORD_KEY && t->sub == VYRE_KEY_FN;
         vyre_parser_error(p, fn ? "V227" : "V228", p->at, p->at,
                           fn ? "move it out of the inner braces" : "begin a statement here",
@@ -307,6 +488,10 @@ static void parse_named(vyre_parser *p) {
 
 static void parse_statement(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
+    p->jumped = vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_BREAK) ||
+                vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_CONTINUE) ||
+                vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_EXIT) ||
+                vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_RETURN);
     if (t->kind == VYRE_TOKEN_NAME) {
         parse_named(p);
     } else if (t->kind == VYRE_TOKEN_OPEN_BRACE) {

@@ -13,7 +13,7 @@ void roundtrip_init(roundtrip *r) {
     vyre_text_init(&r->again, NULL);
     vyre_text_init(&r->formatted, NULL);
     r->why[0] = '\0';
-    r->sugared = 0;
+    r->sugared = r->loops = 0;
 }
 
 void roundtrip_finish(roundtrip *r) {
@@ -95,8 +95,27 @@ bool roundtrip_check(roundtrip *r, const vyre_program *program) {
     return check_parsed(r, program) && check_formatted(r, program);
 }
 
+static bool check_loops(roundtrip *r, const vyre_program *program) {
+    vyre_diag diag = {0};
+    if (!sugar_loops(vyre_text_string(&r->printed), &r->again)) {
+        return true;
+    }
+    r->loops++;
+    if (!format(&r->again, &r->formatted, &diag)) {
+        return fail(r, "loops as in C can't be formatted", &diag);
+    }
+    vyre_program *parsed = parse(&r->formatted, &diag);
+    const bool equal = parsed && vyre_program_equal(parsed, program);
+    vyre_program_release(parsed);
+    return parsed ? equal || fail(r, "loops as in C are another program", NULL)
+                  : fail(r, "loops as in C are refused", &diag);
+}
+
 bool roundtrip_sugar(roundtrip *r, const vyre_program *program, uint64_t seed) {
     vyre_diag diag = {0};
+    if (!check_loops(r, program)) {
+        return false;
+    }
     if (!sugar_memory_argument(program, vyre_text_string(&r->printed), seed, &r->again)) {
         return true;
     }

@@ -8,7 +8,7 @@
 /* Room that is reused from one program to the next. */
 typedef struct roundtrip {
     vyre_text printed, again, formatted;
-    uint64_t sugared;              /* programs that were also written another way */
+    uint64_t sugared, loops;       /* programs that were also written another way */
     char why[VYRE_DIAG_TEXT + 64]; /* what went wrong */
 } roundtrip;
 
@@ -20,7 +20,8 @@ void roundtrip_finish(roundtrip *r);
  * in r->printed. */
 bool roundtrip_check(roundtrip *r, const vyre_program *program);
 /* The same of the program with memory as an argument of a function: formatted and parsed it prints
- * the same functions. True also if it has nothing to rewrite; r->sugared counts the others. */
+ * the same functions; and with loops as in C. True also if it has nothing to rewrite; r->sugared
+ * and r->loops count the others. */
 bool roundtrip_sugar(roundtrip *r, const vyre_program *program, uint64_t seed);
 /* A valid random program goes through both. */
 bool roundtrip_seed(roundtrip *r, uint64_t seed, vyre_program **out_program);

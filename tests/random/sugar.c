@@ -1,4 +1,5 @@
-/* Works on what the printer writes: functions begin with "    fn " and end with "    }". */
+/* Works on what the printer writes: functions begin with "    fn " and end with "    }", a loop
+ * begins a line. */
 #include "random/sugar.h"
 
 #include <ctype.h>
@@ -122,6 +123,31 @@ bool sugar_memory_argument(const vyre_program *program, const char *printed, uin
         }
     }
     return false;
+}
+
+bool sugar_loops(const char *printed, vyre_text *out) {
+    static const char begins[] = "while (", ends[] = ") {";
+    bool any = false;
+    vyre_text_reset(out);
+    for (const char *at = printed; *at;) {
+        const size_t length = strcspn(at, "\n"), indent = strspn(at, " ");
+        const char *text = at + indent;
+        const size_t rest = length - indent;
+        if (rest > strlen(begins) + strlen(ends) && strncmp(text, begins, strlen(begins)) == 0 &&
+            strncmp(text + rest - strlen(ends), ends, strlen(ends)) == 0) {
+            const size_t condition = rest - strlen(begins) - strlen(ends);
+            const char *value = text + strlen(begins);
+            const bool always = condition == 4 && strncmp(value, "true", 4) == 0;
+            vyre_text_append(out, at, indent);
+            vyre_text_printf(out, "for (;%.*s;) {", always ? 0 : (int)condition, value);
+            any = true;
+        } else {
+            vyre_text_append(out, at, length);
+        }
+        vyre_text_append(out, "\n", 1);
+        at += length + (at[length] == '\n');
+    }
+    return any;
 }
 
 typedef struct piece {

@@ -19,6 +19,7 @@ TEST(random_programs_survive_printing_parsing_and_formatting) {
         vyre_program_release(program);
     }
     CHECK(r.sugared >= count / 100);
+    CHECK(r.loops >= count / 100);
     roundtrip_finish(&r);
 }
 

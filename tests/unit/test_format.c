@@ -33,6 +33,9 @@ static void check_format(int line, const char *text, const char *want) {
 
 TEST(layout) {
     FORMAT("", "");
+    FORMAT("for(let i=0;i<n ;i+=1){x=i;}for(;;){}do{x=1;}\nwhile(x<2) ;\nwhile(x<3){}",
+           "for (let i = 0; i < n; i += 1) {\n    x = i;\n}\nfor (;;) { }\ndo {\n    x = 1;\n"
+           "} while (x < 2);\nwhile (x < 3) { }\n");
     FORMAT("program p workgroup(1){}", "program p workgroup(1) { }\n");
     FORMAT("program p workgroup( 1 ,2 ) grid(1,len( x )){b [0]=a[ 1 ]+1;{x=1;}\n}",
            "program p workgroup(1, 2) grid(1, len(x)) {\n    b[0] = a[1] + 1;\n    {\n"
