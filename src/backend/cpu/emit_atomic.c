@@ -1,6 +1,6 @@
-/* Atomics, one lane after another. Buffers are shared with other threads: locked operations. What a
- * group has for itself is touched by one thread only: a load and a store. Beyond the end nothing
- * happens and 0 comes back.
+/* Atomics, one lane after another, but for those whose old value nobody asks for (tally.c). Buffers
+ * are shared with other threads: locked operations. What a group has for itself is touched by one
+ * thread only: a load and a store. Beyond the end nothing happens and 0 comes back.
  *
  * An operation that would leave the value as it is needs no lock, and most are of that kind where
  * many lanes reach one element (a vertex that was visited, the least of all): the value is loaded

@@ -1,7 +1,9 @@
 /* Loads and stores. An index beyond the end selects another address: loads come from a place that
  * holds zeros, stores go to one that nobody reads; so there is no branch, and no access leaves its
  * buffer. A gang whose indices are consecutive makes one vector access if its last index is inside
- * too (which also says that no index wraps), else one access per lane.
+ * too (which also says that no index wraps), else one access per lane. Where a clamp or a choice
+ * makes indices that mostly are consecutive, a gang asks whether they are; lanes that walk along
+ * rows load from tiles (tile.c).
  *
  * Different declarations never share memory, so each access says to which one it belongs. */
 #include <stdio.h>

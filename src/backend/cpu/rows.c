@@ -9,9 +9,9 @@
  *          last trip and share what all lanes have, small elements fill vectors
  *   one    lane after lane, with all checks: what is left of a piece behind whole gangs, and pieces
  *          that are short, or for which probe says no
- * Where trips of a loop vary from lane to lane, or with atomics, `wide` runs lane by lane as well,
- * and probe looks at guards and accesses only. `clipN` tells before work is shared out which lanes
- * have something to do.
+ * Where trips of a loop vary from lane to lane, or with atomics on elements of their own (tally.c
+ * has the others), `wide` runs lane by lane as well, and probe looks at guards and accesses only.
+ * `clipN` tells before work is shared out which lanes have something to do.
  *
  * Why that is right: lanes of a segment may run in any order; a lane outside the guards does
  * nothing, since the guards stand around all that has effects; a value that is linear in the lane
