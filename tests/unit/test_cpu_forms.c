@@ -287,6 +287,28 @@ TEST(lanes_that_walk_along_rows) {
     }
 }
 
+/* Small integers are computed in 16 bits as long as they fit. */
+TEST(bytes_in_lanes_of_16_bits) {
+    need_llvm();
+    static const char *const values[] = {
+        "a[i] + a[i + 4] + a[i + 1]",
+        "a[i] * 200 + a[i] * 150",
+        "a[i] * a[i + 4] + 511",
+        "select(a[i] > 99 && a[i + 4] != 7, a[i] / 7 % 9, a[i + 4] >> 3)",
+        "u32(i32(a[i]) - i32(a[i + 4])) + (a[i] ^ 170)",
+        "max(a[i], 3) * min(a[i + 4] | 9, 260)"};
+    static const char *const types[] = {"u8", "u16"};
+    for (uint32_t k = 0; k < 12 && !test_failed(); k++) {
+        char text[500];
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : %s[]; out b : u32[128]; out c : u8[128];\n"
+                       "  out d : u16[128]; let i = global_id.x; let v = %s;\n"
+                       "  b[i] = v; c[i] = v + 1; d[i] = v & 1023; if (v > 40) { c[i] = v; } }",
+                       types[k % 2], values[k / 2]);
+        check(text, 64, 4, 1, 1);
+    }
+}
+
 /* Lanes that have left a loop keep what will be looked at again, and only that. */
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();
