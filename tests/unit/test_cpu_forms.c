@@ -164,6 +164,30 @@ TEST(atomics_that_change_nothing_are_loads) {
     }
 }
 
+/* Operands that lie in memory just as they are come from there lane by lane, unless the segment
+ * writes what they were loaded from. */
+TEST(atomics_take_operands_from_memory) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 16, 31, 100, 700};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check("program p workgroup(32) { in a : u8[]; out b : u32[256]; workgroup w : u32[256];\n"
+              "  for (i in global_id.x .. len(a) step global_size.x) { atomic_add(w[a[i]], 1); }\n"
+              "  barrier; for (k in local_id.x .. 256 step 32) { atomic_add(b[k], w[k]); } }",
+              n, 3, 1, 1);
+        check("program p workgroup(32) { in a : i8[]; out b : i32[2]; workgroup w : i32[2];\n"
+              "  for (i in local_id.x .. len(a) step 32) { let v = a[i]; atomic_add(w[0], v);\n"
+              "    if (v > 20) { atomic_max(w[1], v); } }\n"
+              "  barrier; if (local_id.x < 2) { b[local_id.x] = w[local_id.x]; } }",
+              n, 1, 1, 1);
+        check("program p workgroup(8) { inout b : u32[]; out c : u32[1000];\n"
+              "  workgroup w : u32[1000]; for (i in local_id.x .. len(b) step 8) {\n"
+              "    let v = b[i]; b[i] = v / 2; atomic_add(w[v], i); }\n"
+              "  barrier; for (k in local_id.x .. 1000 step 8) { c[k] = w[k]; } }",
+              n, 1, 1, 1);
+    }
+}
+
 TEST(accesses_beyond_the_ends_are_found_by_probing) {
     need_llvm();
     static const uint32_t sizes[] = {1, 8, 31, 512, 1500};

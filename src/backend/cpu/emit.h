@@ -34,6 +34,9 @@ typedef struct cpu_value {
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
     uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
+    /* EACH, just as it lies in memory that the segment does not write, all lanes side by side: */
+    uint32_t loaded; /* 1 + the declaration */
+    char place[28];  /* the index of the first lane */
 } cpu_value;
 
 /* Lanes of the range where a bool is true. */
@@ -272,6 +275,8 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index);
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value);
 /* Whether the segment stores to it. */
 bool cpu_is_written(const cpu_emit *e, vyre_decl decl);
+/* The element of one lane of a value that was `loaded`, from memory again. */
+cpu_value cpu_load_lane(cpu_emit *e, const cpu_value *v, const char *lane);
 cpu_value cpu_length(cpu_emit *e, vyre_decl decl);
 cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
 /* cold.c: the functions that are used. */

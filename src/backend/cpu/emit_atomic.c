@@ -156,13 +156,18 @@ typedef struct operands {
     uint32_t result; /* number of the vector of old values; 0: nobody asks for it */
 } operands;
 
+/* What one lane has: vectors are taken apart slowly, so from memory where it still is. */
+static cpu_value lane_value(cpu_emit *e, const cpu_value *v, const char *lane) {
+    return v->loaded ? cpu_load_lane(e, v, lane) : cpu_extract(e, *v, lane);
+}
+
 static void lane_of_gang(cpu_emit *e, const vyre_stmt_node *s, const operands *o,
                          const char *lane) {
     place at = {.decl = s->decl,
                 .type = o->type,
-                .value = cpu_extract(e, o->value, lane),
-                .expected = cpu_extract(e, o->expected, lane)};
-    cpu_value old = one_lane(e, s, cpu_extract(e, o->index, lane), &at);
+                .value = lane_value(e, &o->value, lane),
+                .expected = lane_value(e, &o->expected, lane)};
+    cpu_value old = one_lane(e, s, lane_value(e, &o->index, lane), &at);
     if (o->result) {
         cpu_value element =
             cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%t%u, i32 0, i32 %s",
@@ -201,6 +206,11 @@ void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
             cpu_set(e, s->var, old, true);
         }
         return;
+    }
+    if (o.index.loaded || o.value.loaded) {
+        cpu_note(e, e->stmt, "atomic",
+                 "lane by lane, what a lane has comes from memory because it lies there and the "
+                 "segment does not write it");
     }
     const char *vector = cpu_type(e, o.type, true);
     if (s->var != VYRE_NONE) {

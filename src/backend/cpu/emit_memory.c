@@ -7,6 +7,7 @@
  *
  * Different declarations never share memory, so each access says to which one it belongs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/cpu/emit.h"
 #include "base/mutant.h"
@@ -484,6 +485,26 @@ static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
                    cpu_type(e, stored, true), fast.text, label, slow.text, label);
 }
 
+/* Whether lanes may load their elements again, later: they are inside, and stay what they are. */
+static bool stays_there(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
+    return index->hold == CPU_LINEAR && index->stride == 1 && !is_private(e, decl) &&
+           cpu_is_proven(e, decl, index) &&
+           VYRE_MUTANT(cpu_again_written, !cpu_is_written(e, decl), true);
+}
+
+cpu_value cpu_load_lane(cpu_emit *e, const cpu_value *v, const char *lane) {
+    const vyre_decl decl = v->loaded - 1;
+    cpu_value first = {.type = VYRE_U32};
+    memcpy(first.text, v->place, sizeof first.text);
+    cpu_value base = cpu_address(e, decl, first);
+    cpu_value at = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i32 %s",
+                           cpu_stored(element_of(e, decl)), base.text, lane);
+    cpu_value stored = load_at(e, decl, at.text, CPU_ONE);
+    cpu_value one = cpu_widen(e, element_of(e, decl), &stored);
+    one.type = v->type;
+    return one;
+}
+
 cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     const vyre_type type = element_of(e, decl);
     const uint32_t site = e->expr;
@@ -522,7 +543,15 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
     }
     cpu_value thin;
-    return cpu_thin_load(e, type, v, &thin) ? thin : cpu_widen(e, type, &v);
+    if (cpu_thin_load(e, type, v, &thin)) {
+        return thin;
+    }
+    v = cpu_widen(e, type, &v);
+    if (stays_there(e, decl, &index)) {
+        v.loaded = decl + 1;
+        memcpy(v.place, index.text, sizeof v.place);
+    }
+    return v;
 }
 
 /* All lanes of the gang store the same to one place: once, if any of them is active. */
