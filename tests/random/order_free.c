@@ -105,9 +105,40 @@ static vyre_ordering ordering(order_free *g) {
                                     : (vyre_ordering)random_below(&g->x, VYRE_ORDERING_COUNT);
 }
 
-static void add_atomic(order_free *g) {
+/* An array that anyone may load, whose elements are taken for values of the type; or NULL. */
+static const array *pick_counted(order_free *g, vyre_type type) {
+    const uint32_t first = random_below(&g->x, g->array_count);
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const uint32_t k = (first + i) % g->array_count;
+        if (g->modes.of[k].mode == MODE_SHARED && vyre_type_widened(g->arrays[k].type) == type) {
+            order_free_touch(g, &g->arrays[k]);
+            return &g->arrays[k];
+        }
+    }
+    return NULL;
+}
+
+/* All elements of an array go into another one, each group for itself, as when they are counted. */
+static bool add_count(order_free *g, const array *a, vyre_atomic_op op) {
+    vyre_builder *b = g->x.b;
+    const array *from = pick_counted(g, a->type);
+    if (!from) {
+        return false;
+    }
+    const vyre_var i =
+        vyre_build_for(b, order_free_name(g, "i"), vyre_build_var(b, g->group_lane),
+                       vyre_build_len(b, from->decl), vyre_build_u32(b, g->group_lanes));
+    const vyre_expr value = vyre_build_load(b, from->decl, vyre_build_var(b, i));
+    const vyre_expr index = order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE);
+    (void)vyre_build_atomic(b, NULL, op, a->decl, index, VYRE_NONE, value, ordering(g));
+    vyre_build_end(b);
+    return true;
+}
+
+static void add_atomic(order_free *g, place at) {
     const array *a = order_free_pick(g, MODE_ATOMIC);
-    if (!a) {
+    if (!a || (at.trips * 3 <= 20 && random_chance(&g->x, 30) &&
+               add_count(g, a, g->modes.of[a - g->arrays].atomic))) {
         return;
     }
     const vyre_expr index = order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE);
@@ -307,7 +338,7 @@ static void add_stmt(order_free *g, place at) {
     case 9:
     case 10:
         if (random_chance(&g->x, 75)) {
-            add_atomic(g);
+            add_atomic(g, at);
         } else {
             add_any_atomic(g);
         }

@@ -77,7 +77,7 @@ void cpu_emit_privates(cpu_emit *e);
  * would gather. */
 bool cpu_part_has_varying_loop(const cpu_emit *e);
 
-/* tally.c: whether all atomics of the segment are one for a gang. */
+/* tally.c: whether lanes may run in gangs though they have atomics: none asks for the old value. */
 bool cpu_tally_in_gangs(const cpu_emit *e);
 /* steady.c: sites of all expressions and statements, zeroed. */
 vyre_status cpu_find_steady(const vyre_program_view *p, const vyre_allocator *a, cpu_site *sites);

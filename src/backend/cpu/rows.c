@@ -442,7 +442,7 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
              "groups are dissolved, lanes along x are one range because nothing is shared within a "
              "group");
     cpu_note_width(w, &e, lanes.wide,
-                   atomics ? "it has atomics on elements of its own"
+                   atomics ? "it asks for the old value of atomics"
                    : traps ? "it may trap"
                            : NULL);
     write_fast(w, &e, number, &lanes);

@@ -49,23 +49,12 @@ bool cpu_tally_joins(const cpu_emit *e, const vyre_stmt_node *s) {
            !vyre_type_is_float((vyre_type)e->p->decls[s->decl].type);
 }
 
-/* Whether an index is the same for all lanes of a row: made of literals, params, lengths, and ids
- * along other axes. */
-static bool is_same_for_row(const cpu_emit *e, const vyre_stmt_node *s) {
-    bool same = true;
-    for (vyre_expr i = s->first_expr; i <= s->arg[0]; i++) {
-        const vyre_expr_node *n = &e->p->exprs[i];
-        same &= n->op != VYRE_EXPR_VAR && n->op != VYRE_EXPR_LOAD &&
-                (n->op != VYRE_EXPR_BUILTIN || n->sub != VYRE_BUILTIN_GLOBAL_ID || n->axis != 0);
-    }
-    return same;
-}
-
+/* Each may reach another element: then they do that one by one, after all else in lockstep. */
 bool cpu_tally_in_gangs(const cpu_emit *e) {
     bool in_gangs = true;
     for (vyre_stmt i = e->p->entry; i < e->p->stmt_count; i++) {
         const vyre_stmt_node *s = &e->p->stmts[i];
-        in_gangs &= s->op != VYRE_STMT_ATOMIC || (cpu_tally_joins(e, s) && is_same_for_row(e, s));
+        in_gangs &= s->op != VYRE_STMT_ATOMIC || cpu_tally_joins(e, s);
     }
     return in_gangs;
 }

@@ -35,6 +35,10 @@ program rows workgroup(24) {
         atomic_add(b[a[i]], 1);
     }
     grid_sync;
+    if (i < len(a)) { // the old value is asked for
+        b[i] = atomic_max(b[i], 3) + 1;
+    }
+    grid_sync;
     if (i < len(a) && b[i] == 77) {
         trap("it is 77", i);
     }
