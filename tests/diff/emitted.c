@@ -37,13 +37,13 @@ typedef struct emitted_kernel {
     uint32_t decl_count;
 } emitted_kernel;
 
-/* What is undefined traps. The runtime of the address sanitizer is there only if we have it, too.
+/* What is undefined traps. The runtime of gcc's address sanitizer is there only if we have it, too.
  */
-#define UNDEFINED " -fsanitize=undefined -fsanitize-undefined-trap-on-error "
+#define SANITIZERS " -fsanitize=undefined -fsanitize-undefined-trap-on-error "
 #ifdef __SANITIZE_ADDRESS__
-#    define SANITIZERS UNDEFINED "-fsanitize=address "
+#    define ADDRESS "-fsanitize=address"
 #else
-#    define SANITIZERS UNDEFINED
+#    define ADDRESS ""
 #endif
 
 static bool to_file(void *user, const char *text, size_t length) {
@@ -98,11 +98,11 @@ static vyre_status build(const emitted_device *device, const char *folder, void 
     char command[1024], object[256];
     (void)snprintf(object, sizeof object, "%s/text.so", folder);
     (void)snprintf(command, sizeof command,
-                   "%s -std=c11 -O%c -ffp-contract=off -w -fPIC -shared %s " SANITIZERS
+                   "%s -std=c11 -O%c -ffp-contract=off -w -fPIC -shared %s %s " SANITIZERS
                    "-o %s %s/text.c -lm "
                    ">%s/messages 2>&1",
-                   device->compiler, device->effort, device->threads ? "-fopenmp" : "", object,
-                   folder, folder);
+                   device->compiler, device->effort, device->threads ? "-fopenmp" : "",
+                   strcmp(device->compiler, "gcc") == 0 ? ADDRESS : "", object, folder, folder);
     if (system(command) != 0) { /* NOLINT(cert-env33-c): the words are ours */
         return vyre_fail(diag, VYRE_INTERNAL, "", "%s refuses the text in %s", device->compiler,
                          folder);

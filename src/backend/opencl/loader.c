@@ -48,7 +48,8 @@ void opencl_unload(cl_api *cl) {
 }
 
 static vyre_status load(cl_api *cl, vyre_diag *diag) {
-    cl->library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    /* It stays when it is closed: drivers keep threads and memory that outlive their devices. */
+    cl->library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!cl->library) {
         return vyre_fail(diag, VYRE_NOT_FOUND, packages,
                          "there is no OpenCL loader, libOpenCL.so.1");
