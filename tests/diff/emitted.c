@@ -41,9 +41,9 @@ typedef struct emitted_kernel {
  */
 #define SANITIZERS " -fsanitize=undefined -fsanitize-undefined-trap-on-error "
 #ifdef __SANITIZE_ADDRESS__
-#    define ADDRESS "-fsanitize=address"
+static const char address[] = "-fsanitize=address";
 #else
-#    define ADDRESS ""
+static const char address[] = "";
 #endif
 
 static bool to_file(void *user, const char *text, size_t length) {
@@ -102,7 +102,7 @@ static vyre_status build(const emitted_device *device, const char *folder, void 
                    "-o %s %s/text.c -lm "
                    ">%s/messages 2>&1",
                    device->compiler, device->effort, device->threads ? "-fopenmp" : "",
-                   strcmp(device->compiler, "gcc") == 0 ? ADDRESS : "", object, folder, folder);
+                   strcmp(device->compiler, "gcc") == 0 ? address : "", object, folder, folder);
     if (system(command) != 0) { /* NOLINT(cert-env33-c): the words are ours */
         return vyre_fail(diag, VYRE_INTERNAL, "", "%s refuses the text in %s", device->compiler,
                          folder);
