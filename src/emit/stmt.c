@@ -117,6 +117,7 @@ vyre_status emit_program_status(const emit_program *e, vyre_diag *diag) {
 
 /* ---- lines ---- */
 
+VYRE_PRINTF(3, 0)
 static void put_line(emit_program *e, vyre_place place, const char *format, va_list args) {
     vyre_text_fill(e->out, ' ', (size_t)4 * e->indent);
     vyre_text_vprintf(e->out, format, args);
