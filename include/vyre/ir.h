@@ -61,6 +61,12 @@ typedef enum vyre_subgroup_op {
     VYRE_SUBGROUP_COUNT
 } vyre_subgroup_op;
 
+typedef enum vyre_reduce_op {
+#define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands) VYRE_REDUCE_##NAME,
+#include "vyre/ops.def"
+    VYRE_REDUCE_COUNT
+} vyre_reduce_op;
+
 typedef enum vyre_collective_op {
 #define VYRE_COLLECTIVE(NAME, spelling, integers_only) VYRE_COLLECTIVE_##NAME,
 #include "vyre/ops.def"
@@ -148,6 +154,11 @@ VYRE_API const char *vyre_atomic_name(vyre_atomic_op op);
 VYRE_API bool vyre_atomic_takes_floats(vyre_atomic_op op);
 VYRE_API const char *vyre_subgroup_name(vyre_subgroup_op op);
 VYRE_API vyre_operands vyre_subgroup_operands(vyre_subgroup_op op);
+/* Reductions and scans; the name for the grid is "" for those of groups only. */
+VYRE_API const char *vyre_reduce_name(vyre_reduce_op op, bool grid);
+VYRE_API vyre_operands vyre_reduce_operands(vyre_reduce_op op);
+/* Type of the result on values of a type. */
+VYRE_API vyre_type vyre_reduce_type(vyre_reduce_op op, vyre_type value);
 VYRE_API const char *vyre_collective_name(vyre_collective_op op);
 VYRE_API const char *vyre_ordering_name(vyre_ordering ordering);
 /* Whether a value of the type may stand as operand number `operand` of a row with these operands.
@@ -203,7 +214,7 @@ typedef struct vyre_var_node {
 } vyre_var_node;
 
 typedef enum vyre_var_kind {
-    VYRE_VAR_LOCAL = 0, /* bound by let, atomic, subgroup or call; may be assigned */
+    VYRE_VAR_LOCAL = 0, /* bound by let, call or operation; may be assigned */
     VYRE_VAR_LOOP,      /* bound by for; may not be assigned */
     VYRE_VAR_ARGUMENT   /* of a function; may be assigned */
 } vyre_var_kind;
@@ -223,7 +234,8 @@ typedef struct vyre_expr_node {
 
 typedef struct vyre_stmt_node {
     uint8_t op;       /* vyre_stmt_op */
-    uint8_t sub;      /* ATOMIC, SUBGROUP: which; ALL_REDUCE, REDUCE_SCATTER: vyre_collective_op */
+    uint8_t sub;      /* ATOMIC, SUBGROUP: which; GROUP, GRID, PART, COMBINE, BASE: vyre_reduce_op;
+                         ALL_REDUCE, REDUCE_SCATTER: vyre_collective_op */
     uint8_t ordering; /* ATOMIC, BARRIER */
     vyre_var var;     /* the variable bound or assigned, or VYRE_NONE */
     vyre_decl decl;   /* memory touched: STORE, ATOMIC, ASYNC_* (source), collectives (input),
@@ -234,7 +246,7 @@ typedef struct vyre_stmt_node {
     uint32_t end_expr;
     uint32_t first_arg; /* CALL: arguments are program args [first_arg, first_arg + arg_count) */
     uint32_t arg_count;
-    vyre_fn fn;       /* CALL */
+    vyre_fn fn;       /* CALL; PART, COMBINE, BASE: a number for the three that belong together */
     vyre_stmt match;  /* IF: its ELSE or END; ELSE: its END; other OPEN: its END; END: the opener
                          (IF, not ELSE); BREAK, CONTINUE: the loop's opener; else VYRE_NONE */
     const char *text; /* REGION: name; TRAP, ASYNC_*: tag; else NULL */
@@ -315,12 +327,13 @@ VYRE_API vyre_place vyre_program_place(const vyre_program *program); /* of the `
 VYRE_API vyre_decl vyre_program_find_decl(const vyre_program *program, const char *name);
 VYRE_API vyre_fn vyre_program_find_fn(const vyre_program *program, const char *name);
 
-/* O(1). The program can't wait for its grid: no grid_sync and no collective, not even in a
- * function that it can call. */
+/* O(1). The program can't wait for its grid: no grid_sync, no operation over the grid and no
+ * collective, not even in a function that it can call. */
 static inline bool vyre_program_has_no_grid_sync(const vyre_program *program) {
     const uint64_t waits =
-        UINT64_C(1) << VYRE_STMT_GRID_SYNC | UINT64_C(1) << VYRE_STMT_ALL_REDUCE |
-        UINT64_C(1) << VYRE_STMT_SWAP | UINT64_C(1) << VYRE_STMT_ALL_GATHER |
+        UINT64_C(1) << VYRE_STMT_GRID_SYNC | UINT64_C(1) << VYRE_STMT_GRID |
+        UINT64_C(1) << VYRE_STMT_COMBINE | UINT64_C(1) << VYRE_STMT_SWAP |
+        UINT64_C(1) << VYRE_STMT_ALL_REDUCE | UINT64_C(1) << VYRE_STMT_ALL_GATHER |
         UINT64_C(1) << VYRE_STMT_REDUCE_SCATTER | UINT64_C(1) << VYRE_STMT_BROADCAST;
     return (vyre_program_get(program)->stats.reached_kinds & waits) == 0;
 }
@@ -401,6 +414,12 @@ VYRE_API vyre_var vyre_build_atomic(vyre_builder *b, const char *name, vyre_atom
 /* lane: VYRE_NONE except for SHUFFLE. */
 VYRE_API vyre_var vyre_build_subgroup(vyre_builder *b, const char *name, vyre_subgroup_op op,
                                       vyre_expr value, vyre_expr lane);
+/* lane: VYRE_NONE except for BROADCAST. */
+VYRE_API vyre_var vyre_build_group_reduce(vyre_builder *b, const char *name, vyre_reduce_op op,
+                                          vyre_expr value, vyre_expr lane);
+/* Not with those that groups only have. */
+VYRE_API vyre_var vyre_build_grid_reduce(vyre_builder *b, const char *name, vyre_reduce_op op,
+                                         vyre_expr value);
 VYRE_API vyre_var vyre_build_call(vyre_builder *b, const char *name, vyre_fn fn,
                                   const vyre_expr *args, uint32_t arg_count);
 VYRE_API void vyre_build_if(vyre_builder *b, vyre_expr condition);

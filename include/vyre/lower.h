@@ -36,8 +36,9 @@ VYRE_API vyre_capabilities vyre_capabilities_all(void);
 /* By name, for people: "all", "minimal" (the core that no lowering replaces), "cpu", "opencl"; or a
  * list of what is missing, separated by commas: spellings of ops.def (`sin`, `barrier`,
  * `subgroup_add`, `atomic_min`), types, groups of these (`elementary`, `async`, `calls`,
- * `subgroups`, `float_atomics`, `u64_atomics`, `traps`), `ended_lanes`, `zeroed_workgroup`,
- * `bounds`. A list may begin with a name. VYRE_NOT_FOUND: a word means nothing. */
+ * `subgroups`, `groups`, `float_atomics`, `u64_atomics`, `traps`), `ended_lanes`,
+ * `zeroed_workgroup`, `bounds`. A list may begin with a name. VYRE_NOT_FOUND: a word means nothing.
+ */
 VYRE_API vyre_status vyre_capabilities_named(const char *text, vyre_capabilities *out_capabilities,
                                              vyre_diag *diag);
 

@@ -92,6 +92,9 @@ typedef struct vyre_step {
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
+    /* The segment is launched as one lane and combines what groups have left in _parts, for an
+     * operation over the grid: the statement in the source; or VYRE_NONE. */
+    vyre_stmt combine;
     uint32_t kept;       /* why the barrier stays: index into `kept`, or VYRE_NONE */
     vyre_place place;    /* of that barrier, or of the condition */
     vyre_stmt condition; /* BRANCH: the if, while or for of the source; else VYRE_NONE */
@@ -123,8 +126,9 @@ enum {
     VYRE_PLACE_NEXT,
     VYRE_PLACE_MADE,
     VYRE_PLACE_SPARE,
-    VYRE_PLACE_SCALARS, /* these two stay where they are */
+    VYRE_PLACE_SCALARS, /* these stay where they are */
     VYRE_PLACE_TURN,
+    VYRE_PLACE_PARTS,
     VYRE_PLACES
 };
 
@@ -239,6 +243,7 @@ typedef struct vyre_module_view {
     uint32_t group_words;       /* workgroup memory of a group, likewise */
     uint32_t group_value_words; /* values of a group, in _values */
     uint32_t made_words;        /* size of _made */
+    uint32_t part_words;        /* of a group, in _parts */
     uint32_t scalar_words;      /* ahead: size of _scalars */
     uint32_t sync_points;       /* barriers of the source that remain */
     vyre_split_scope scope;

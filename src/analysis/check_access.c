@@ -1,6 +1,7 @@
 /* What single statements do with memory, functions and other lanes. */
 #include "analysis/checker.h"
 #include "ir/size.h"
+#include "ir/waits.h"
 
 static bool writable(const vyre_decl_node *decl) {
     return decl->role != VYRE_IN && vyre_role_is_memory((vyre_role)decl->role) &&
@@ -90,6 +91,31 @@ void vyre_check_subgroup(vyre_checker *c, vyre_stmt at) {
                            stmt->arg[1] == VYRE_NONE ? "out" : "");
     } else if (stmt->arg[1] != VYRE_NONE) {
         vyre_check_type(c, stmt->arg[1], VYRE_U32, "V270", "the lane");
+    }
+}
+
+void vyre_check_reduction(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_reduce_op op = (vyre_reduce_op)stmt->sub;
+    const vyre_operands operands = vyre_reduce_operands(op);
+    const vyre_type type = (vyre_type)c->p->exprs[stmt->arg[0]].type;
+    const bool bad = c->bad_expr[stmt->arg[0]];
+    if (!bad && !vyre_operands_accept(operands, 0, type)) {
+        vyre_checker_error(c, "V272", vyre_program_expr_place(c->program, stmt->arg[0]),
+                           operands == VYRE_OPERANDS_LOGIC ? "compare it with something"
+                                                           : "convert it with a cast",
+                           "%s can't work on %s", vyre_reduce_stmt_name(stmt),
+                           vyre_type_name(type));
+    }
+    if (stmt->var != VYRE_NONE && operands != VYRE_OPERANDS_LOGIC) {
+        c->bad_var[stmt->var] = bad;
+    }
+    if ((op == VYRE_REDUCE_BROADCAST) != (stmt->arg[1] != VYRE_NONE)) {
+        vyre_checker_error(c, "V272", vyre_checker_at(c, at), "only group_broadcast takes a lane",
+                           "%s with%s a lane", vyre_reduce_stmt_name(stmt),
+                           stmt->arg[1] == VYRE_NONE ? "out" : "");
+    } else if (stmt->arg[1] != VYRE_NONE) {
+        vyre_check_type(c, stmt->arg[1], VYRE_U32, "V272", "the lane");
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/checker.h"
 #include "analysis/shape.h"
+#include "ir/waits.h"
 
 enum {
     CAUSES = 4,     /* notes of one report */
@@ -74,6 +75,8 @@ static const char *result_of(const vyre_checker *c, vyre_stmt stmt) {
     switch ((uint32_t)c->p->stmts[stmt].op) {
     case VYRE_STMT_ATOMIC: return "an atomic";
     case VYRE_STMT_SUBGROUP: return "a subgroup operation";
+    case VYRE_STMT_GROUP: return "an operation of the workgroup";
+    case VYRE_STMT_GRID: return "a scan over the grid";
     default: return "an opaque function";
     }
 }
@@ -113,7 +116,8 @@ static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32
     const vyre_stmt_op op = (vyre_stmt_op)c->p->stmts[stmt].op;
     const bool subgroup = op == VYRE_STMT_SUBGROUP;
     const char *what = subgroup ? vyre_subgroup_name((vyre_subgroup_op)c->p->stmts[stmt].sub)
-                                : vyre_stmt_info_of(op)->spelling;
+                       : vyre_is_reduction(op) ? vyre_reduce_stmt_name(&c->p->stmts[stmt])
+                                               : vyre_stmt_info_of(op)->spelling;
     vyre_cause causes[CAUSES];
     const uint32_t count =
         c->errors < EXPLAINED ? vyre_shapes_why(shapes, step, scope, causes, CAUSES) : 0;

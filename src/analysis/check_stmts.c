@@ -92,6 +92,9 @@ static uint32_t required(vyre_stmt_op op) {
     case VYRE_STMT_LET:
     case VYRE_STMT_ASSIGN:
     case VYRE_STMT_SUBGROUP:
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_PART:
     case VYRE_STMT_IF:
     case VYRE_STMT_WHILE:
     case VYRE_STMT_TRAP:
@@ -289,6 +292,8 @@ static void check_stmt(stmt_walk *w, vyre_stmt at) {
     case VYRE_STMT_STORE: vyre_check_store(c, at); break;
     case VYRE_STMT_ATOMIC: vyre_check_atomic(c, at); break;
     case VYRE_STMT_SUBGROUP: vyre_check_subgroup(c, at); break;
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID: vyre_check_reduction(c, at); break;
     case VYRE_STMT_CALL: vyre_check_call(c, at); break;
     case VYRE_STMT_IF:
     case VYRE_STMT_WHILE: check_condition(c, stmt->arg[0]); break;
@@ -333,6 +338,9 @@ static void check_stmt(stmt_walk *w, vyre_stmt at) {
     case VYRE_STMT_END:
     case VYRE_STMT_EXIT:
     case VYRE_STMT_GRID_SYNC:
+    case VYRE_STMT_PART: /* nobody checks what splitting makes on its way */
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
     case VYRE_STMT_COUNT: break;
     }
 }

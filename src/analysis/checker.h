@@ -67,6 +67,7 @@ void vyre_check_bodies(vyre_checker *c);
 void vyre_check_store(vyre_checker *c, vyre_stmt at);
 void vyre_check_atomic(vyre_checker *c, vyre_stmt at);
 void vyre_check_subgroup(vyre_checker *c, vyre_stmt at);
+void vyre_check_reduction(vyre_checker *c, vyre_stmt at);
 void vyre_check_call(vyre_checker *c, vyre_stmt at);
 void vyre_check_async(vyre_checker *c, vyre_stmt at);
 void vyre_check_collective(vyre_checker *c, vyre_stmt at);

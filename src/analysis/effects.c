@@ -28,8 +28,11 @@ static uint64_t *fn_set(const vyre_effect_map *e, vyre_fn fn, uint32_t set) {
 uint32_t vyre_waits_of(vyre_stmt_op op) {
     switch ((uint32_t)op) {
     case VYRE_STMT_SUBGROUP: return VYRE_WAITS_SUBGROUP;
-    case VYRE_STMT_BARRIER: return VYRE_WAITS_GROUP;
+    case VYRE_STMT_BARRIER:
+    case VYRE_STMT_GROUP: return VYRE_WAITS_GROUP;
     case VYRE_STMT_GRID_SYNC:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_COMBINE:
     case VYRE_STMT_ALL_REDUCE:
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:

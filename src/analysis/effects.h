@@ -17,7 +17,7 @@ typedef enum vyre_effect {
 typedef enum vyre_waits {
     VYRE_WAITS_SUBGROUP = 1,
     VYRE_WAITS_GROUP = 2,
-    VYRE_WAITS_GRID = 4 /* grid_sync, collectives and swap */
+    VYRE_WAITS_GRID = 4 /* grid_sync, operations over the grid, collectives and swap */
 } vyre_waits;
 
 /* Bits of vyre_waits of a statement of this kind; a call's are those of its callee. */

@@ -112,13 +112,18 @@ static uint32_t add_value(walk *w, shape_node_kind kind, vyre_expr expr, vyre_va
         w, (shape_node){.kind = (uint8_t)kind, .step = top_step(w), .ref = expr, .var = var});
 }
 
-static uint32_t add_varying(walk *w, vyre_var var) {
+static uint32_t add_fixed(walk *w, vyre_var var, vyre_shape_kind shape) {
     const uint32_t now = ++w->s->clock;
     return add_node(w, (shape_node){.kind = SHAPE_FIXED,
-                                    .shape = VYRE_SHAPE_VARYING,
+                                    .shape = (uint8_t)shape,
                                     .step = top_step(w),
                                     .var = var,
-                                    .since = {now, now}});
+                                    .since = {shape > VYRE_SHAPE_GRID ? now : 0,
+                                              shape > VYRE_SHAPE_GROUP ? now : 0}});
+}
+
+static uint32_t add_varying(walk *w, vyre_var var) {
+    return add_fixed(w, var, VYRE_SHAPE_VARYING);
 }
 
 static void add_edge(walk *w, uint32_t join, uint32_t from, bool control) {
@@ -545,6 +550,28 @@ static vyre_stmt leave_call(walk *w, vyre_stmt *end) {
     return f.resume + 1;
 }
 
+/* What a reduction, scan or broadcast gives. A lane that asks for another gets the same as those
+ * that ask for the same one. */
+static void reduce(walk *w, const vyre_stmt_node *stmt) {
+    if (stmt->var == VYRE_NONE) {
+        return;
+    }
+    if (stmt->sub == VYRE_REDUCE_BROADCAST) {
+        const uint32_t node = add_value(w, SHAPE_ASKED, stmt->arg[1], stmt->var);
+        set_node(w, node);
+        bind(w, stmt->var, node);
+        return;
+    }
+    const bool scans = stmt->sub == VYRE_REDUCE_SCAN_ADD && stmt->op != VYRE_STMT_BASE;
+    const bool by_group = !scans && (stmt->op == VYRE_STMT_GROUP || stmt->op == VYRE_STMT_BASE);
+    const vyre_shape_kind shape = by_group ? VYRE_SHAPE_GROUP
+                                  : scans  ? VYRE_SHAPE_VARYING
+                                           : VYRE_SHAPE_GRID;
+    bind(w, stmt->var,
+         add_fixed(w, stmt->var,
+                   VYRE_MUTANT(shape_group_as_grid, shape, scans ? shape : VYRE_SHAPE_GRID)));
+}
+
 static void plain(walk *w, const vyre_stmt_node *stmt) {
     add_uses(w, stmt);
     switch ((uint32_t)stmt->op) {
@@ -561,6 +588,10 @@ static void plain(walk *w, const vyre_stmt_node *stmt) {
             bind(w, stmt->var, add_varying(w, stmt->var));
         }
         break;
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE: reduce(w, stmt); break;
     case VYRE_STMT_RETURN:
         if (stmt->arg[0] != VYRE_NONE && w->frames.count != 0) {
             set_node(w, add_value(w, SHAPE_VALUE, stmt->arg[0], VYRE_NONE));

@@ -25,6 +25,7 @@ typedef struct shape_step {
 typedef enum shape_node_kind {
     SHAPE_FIXED, /* keeps the shape it is born with */
     SHAPE_VALUE, /* expression `ref` of the step */
+    SHAPE_ASKED, /* what lanes of the group get by asking for expression `ref`, a lane */
     SHAPE_TRIPS, /* whether lanes make the same trips of the FOR at the step */
     SHAPE_INDEX, /* variable of the FOR at the step */
     SHAPE_JOIN   /* of the edges listed from `ref` */

@@ -16,6 +16,7 @@
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"
+#include "ir/waits.h"
 
 typedef struct chunk {
     vyre_shapes *s;
@@ -64,7 +65,7 @@ static bool waits_for_grid(const vyre_shapes *s, uint32_t step) {
 
 bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t step, bool workgroup) {
     const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->steps.data[step].stmt].op;
-    return waits_for_grid(s, step) || (workgroup && op == VYRE_STMT_BARRIER);
+    return waits_for_grid(s, step) || (workgroup && vyre_waits_for_group(op));
 }
 
 static uint64_t ended(const chunk *c, uint32_t step) {

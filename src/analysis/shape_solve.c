@@ -246,6 +246,9 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
         vyre_shape shape;
         if (s->nodes.data[node].kind == SHAPE_VALUE) {
             shape = s->scratch[s->nodes.data[node].ref - stmt->first_expr];
+        } else if (s->nodes.data[node].kind == SHAPE_ASKED) {
+            shape = combine(s->scratch[s->nodes.data[node].ref - stmt->first_expr],
+                            uniform(VYRE_SHAPE_GROUP));
         } else {
             const vyre_shape from = s->scratch[stmt->arg[0] - stmt->first_expr];
             const vyre_shape to = s->scratch[stmt->arg[1] - stmt->first_expr];

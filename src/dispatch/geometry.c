@@ -38,6 +38,9 @@ static const char *dependence(const vyre_program_view *view) {
     if (view->stats.stmt_kinds & UINT64_C(1) << VYRE_STMT_BARRIER) {
         return "workgroup barriers";
     }
+    if (view->stats.stmt_kinds & (UINT64_C(1) << VYRE_STMT_GROUP | UINT64_C(1) << VYRE_STMT_GRID)) {
+        return "reductions or scans over groups";
+    }
     for (vyre_decl i = 0; i < view->decl_count; i++) {
         if (view->decls[i].role == VYRE_WORKGROUP) {
             return "workgroup memory";

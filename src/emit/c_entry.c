@@ -605,6 +605,13 @@ vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *op
     if (status == VYRE_OK) {
         status = vyre_split(program, &how, a, &module, diag);
     }
+    if (status == VYRE_OK && vyre_module_get(module)->part_words > 0) {
+        vyre_module_release(module);
+        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_place(program),
+                            "use memory and grid_sync instead",
+                            "program %s has operations over the grid, which C does not get yet",
+                            vyre_program_get(program)->name);
+    }
     if (status != VYRE_OK) {
         return status;
     }

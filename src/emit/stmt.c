@@ -331,6 +331,11 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     case VYRE_STMT_BARRIER: emit_line_of(e, place, "%s", e->dialect->barrier); break;
     case VYRE_STMT_INDIRECT_DISPATCH: /* whoever launches has read the grid */
     case VYRE_STMT_SUBGROUP:          /* lowered, cut or inlined */
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_PART:
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
     case VYRE_STMT_CALL:
     case VYRE_STMT_RETURN:
     case VYRE_STMT_GRID_SYNC:

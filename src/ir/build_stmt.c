@@ -138,6 +138,63 @@ vyre_var vyre_build_subgroup(vyre_builder *b, const char *name, vyre_subgroup_op
     return node.var;
 }
 
+/* A reduction or scan as statement `kind`. */
+static vyre_var build_reduce(vyre_builder *b, vyre_stmt_op kind, const char *name,
+                             vyre_reduce_op op, vyre_expr value, vyre_expr lane) {
+    if (vyre_builder_ok(b) &&
+        ((unsigned)op >= VYRE_REDUCE_COUNT ||
+         (kind != VYRE_STMT_GROUP && vyre_reduce_name(op, true)[0] == '\0'))) {
+        vyre_builder_misuse(b, "no such operation over a group or the grid");
+        return VYRE_NONE;
+    }
+    vyre_stmt_node node = blank(kind);
+    node.sub = (uint8_t)op;
+    if (name) {
+        node.var = add_var(b, name, vyre_reduce_type(op, vyre_builder_expr_type(b, value)),
+                           VYRE_VAR_LOCAL);
+    }
+    (void)add_plain(b, node, value, lane, VYRE_NONE);
+    return node.var;
+}
+
+vyre_var vyre_build_group_reduce(vyre_builder *b, const char *name, vyre_reduce_op op,
+                                 vyre_expr value, vyre_expr lane) {
+    return build_reduce(b, VYRE_STMT_GROUP, name, op, value, lane);
+}
+
+vyre_var vyre_build_grid_reduce(vyre_builder *b, const char *name, vyre_reduce_op op,
+                                vyre_expr value) {
+    return build_reduce(b, VYRE_STMT_GRID, name, op, value, VYRE_NONE);
+}
+
+void vyre_build_part(vyre_builder *b, uint32_t number, vyre_reduce_op op, vyre_expr value) {
+    vyre_stmt_node node = blank(VYRE_STMT_PART);
+    node.sub = (uint8_t)op;
+    node.fn = number;
+    (void)add_plain(b, node, value, VYRE_NONE, VYRE_NONE);
+}
+
+/* A COMBINE or BASE that binds a value of the type. */
+static vyre_var build_whole(vyre_builder *b, vyre_stmt_op kind, const char *name, uint32_t number,
+                            vyre_reduce_op op, vyre_type type) {
+    vyre_stmt_node node = blank(kind);
+    node.sub = (uint8_t)op;
+    node.fn = number;
+    node.var = name ? add_var(b, name, type, VYRE_VAR_LOCAL) : VYRE_NONE;
+    (void)add_plain(b, node, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    return node.var;
+}
+
+vyre_var vyre_build_combine(vyre_builder *b, const char *name, uint32_t number, vyre_reduce_op op,
+                            vyre_type type) {
+    return build_whole(b, VYRE_STMT_COMBINE, name, number, op, type);
+}
+
+vyre_var vyre_build_base(vyre_builder *b, const char *name, uint32_t number, vyre_reduce_op op,
+                         vyre_type type) {
+    return build_whole(b, VYRE_STMT_BASE, name, number, op, type);
+}
+
 vyre_var vyre_build_call(vyre_builder *b, const char *name, vyre_fn fn, const vyre_expr *args,
                          uint32_t arg_count) {
     if (!vyre_builder_ok(b)) {

@@ -26,6 +26,15 @@ void vyre_builder_cut(vyre_builder *builder, vyre_builder_mark mark);
 /* Gives a const its type before its value is known. */
 void vyre_builder_set_decl_type(vyre_builder *builder, vyre_decl decl, vyre_type type);
 
+/* What splitting makes of an operation over the grid: the value of a group, what those of all
+ * groups give (a scan: no value), and what those of groups before this one do. The number is that
+ * of the operation. */
+void vyre_build_part(vyre_builder *builder, uint32_t number, vyre_reduce_op op, vyre_expr value);
+vyre_var vyre_build_combine(vyre_builder *builder, const char *name, uint32_t number,
+                            vyre_reduce_op op, vyre_type type);
+vyre_var vyre_build_base(vyre_builder *builder, const char *name, uint32_t number,
+                         vyre_reduce_op op, vyre_type type);
+
 /* Makes the builder fail, for reasons that a pass has; the first error is kept. */
 void vyre_builder_fail(vyre_builder *builder, vyre_status status, const char *fix,
                        const char *format, ...) VYRE_PRINTF(4, 5);

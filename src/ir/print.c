@@ -15,6 +15,7 @@
 #include "ir/builder.h"
 #include "ir/precedence.h"
 #include "ir/program.h"
+#include "ir/waits.h"
 
 typedef struct printer {
     const vyre_program_view *p;
@@ -350,6 +351,23 @@ static void put_plain(printer *out, const vyre_stmt_node *s) {
         put_expr(out, s->arg[0]);
         put_optional(out, ", ", s->arg[1]);
         put(out, ")");
+        break;
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+        putf(out, "%s(", vyre_reduce_stmt_name(s));
+        put_expr(out, s->arg[0]);
+        put_optional(out, ", ", s->arg[1]);
+        put(out, ")");
+        break;
+    case VYRE_STMT_PART:
+        putf(out, "part %lu of %s(", (unsigned long)s->fn, vyre_reduce_stmt_name(s));
+        put_expr(out, s->arg[0]);
+        put(out, ")");
+        break;
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
+        putf(out, "%s %lu of %s", op == VYRE_STMT_BASE ? "base" : "combination",
+             (unsigned long)s->fn, vyre_reduce_stmt_name(s));
         break;
     case VYRE_STMT_CALL: put_call(out, s); break;
     case VYRE_STMT_BREAK:

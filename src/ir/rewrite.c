@@ -239,6 +239,10 @@ static const char *tag_of(vyre_rewriter *rw, const vyre_stmt_node *s) {
     return tag ? tag : s->text;
 }
 
+static vyre_type type_of(const vyre_rewriter *rw, vyre_var var) {
+    return var == VYRE_NONE ? VYRE_VOID : (vyre_type)rw->p->vars[var].type;
+}
+
 void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
     const vyre_stmt_node *s = &rw->p->stmts[stmt];
     vyre_place place = vyre_program_stmt_place(rw->source, stmt);
@@ -265,6 +269,21 @@ void vyre_rewrite_stmt(vyre_rewriter *rw, vyre_stmt stmt) {
         break;
     case VYRE_STMT_SUBGROUP:
         map_var(rw, s->var, vyre_build_subgroup(to, name, (vyre_subgroup_op)s->sub, a, b));
+        break;
+    case VYRE_STMT_GROUP:
+        map_var(rw, s->var, vyre_build_group_reduce(to, name, (vyre_reduce_op)s->sub, a, b));
+        break;
+    case VYRE_STMT_GRID:
+        map_var(rw, s->var, vyre_build_grid_reduce(to, name, (vyre_reduce_op)s->sub, a));
+        break;
+    case VYRE_STMT_PART: vyre_build_part(to, s->fn, (vyre_reduce_op)s->sub, a); break;
+    case VYRE_STMT_COMBINE:
+        map_var(rw, s->var,
+                vyre_build_combine(to, name, s->fn, (vyre_reduce_op)s->sub, type_of(rw, s->var)));
+        break;
+    case VYRE_STMT_BASE:
+        map_var(rw, s->var,
+                vyre_build_base(to, name, s->fn, (vyre_reduce_op)s->sub, type_of(rw, s->var)));
         break;
     case VYRE_STMT_IF: vyre_build_if(to, a); break;
     case VYRE_STMT_ELSE: vyre_build_else(to); break;

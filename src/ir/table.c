@@ -67,6 +67,26 @@ vyre_operands vyre_subgroup_operands(vyre_subgroup_op op) {
     return (vyre_operands)rows[op];
 }
 
+const char *vyre_reduce_name(vyre_reduce_op op, bool grid) {
+    static const char *const names[][2] = {
+#define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands) {group_spelling, grid_spelling},
+#include "vyre/ops.def"
+    };
+    return names[op][grid];
+}
+
+vyre_operands vyre_reduce_operands(vyre_reduce_op op) {
+    static const uint8_t rows[] = {
+#define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands) VYRE_OPERANDS_##operands,
+#include "vyre/ops.def"
+    };
+    return (vyre_operands)rows[op];
+}
+
+vyre_type vyre_reduce_type(vyre_reduce_op op, vyre_type value) {
+    return vyre_reduce_operands(op) == VYRE_OPERANDS_LOGIC ? VYRE_BOOL : value;
+}
+
 const char *vyre_collective_name(vyre_collective_op op) {
     static const char *const names[] = {
 #define VYRE_COLLECTIVE(NAME, spelling, integers_only) spelling,

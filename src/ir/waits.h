@@ -6,18 +6,35 @@
 
 /* Whether all lanes of the grid wait at such a statement. */
 static inline bool vyre_waits_for_grid(uint8_t op) {
-    return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
+    return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_GRID || op == VYRE_STMT_COMBINE ||
+           op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
            op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST || op == VYRE_STMT_SWAP;
+}
+
+/* Whether all lanes of a group do, and not of the grid. */
+static inline bool vyre_waits_for_group(uint8_t op) {
+    return op == VYRE_STMT_BARRIER || op == VYRE_STMT_GROUP;
+}
+
+/* A reduction or scan, over the group or the grid, or a part of it. */
+static inline bool vyre_is_reduction(uint8_t op) {
+    return op == VYRE_STMT_GROUP || op == VYRE_STMT_GRID || op == VYRE_STMT_PART ||
+           op == VYRE_STMT_COMBINE || op == VYRE_STMT_BASE;
+}
+
+/* How it is spelled. */
+static inline const char *vyre_reduce_stmt_name(const vyre_stmt_node *s) {
+    return vyre_reduce_name((vyre_reduce_op)s->sub, s->op != VYRE_STMT_GROUP);
 }
 
 /* Whether all lanes of the scope do. */
 static inline bool vyre_waits_for(vyre_split_scope scope, uint8_t op) {
     return vyre_waits_for_grid(op) ||
-           (scope == VYRE_SPLIT_SCOPE_WORKGROUP && op == VYRE_STMT_BARRIER);
+           (scope == VYRE_SPLIT_SCOPE_WORKGROUP && vyre_waits_for_group(op));
 }
 /* Whether the grid does something there besides waiting: swap, too. */
 static inline bool vyre_is_collective(uint8_t op) {
-    return vyre_waits_for_grid(op) && op != VYRE_STMT_GRID_SYNC;
+    return vyre_waits_for_grid(op) && op != VYRE_STMT_GRID_SYNC && !vyre_is_reduction(op);
 }
 
 #endif

@@ -85,6 +85,10 @@ static inline void bind(const vyre_position *at, const vyre_module_launch *pass,
     }
 }
 
+static inline void set_one_lane(vyre_launch *launch) {
+    launch->grid[0] = launch->grid[1] = launch->grid[2] = 1;
+}
+
 static inline void set_launch(const vyre_module_launch *pass, uint32_t segment,
                               vyre_launch *out_launch) {
     const vyre_segment_binding *b = &pass->segments[segment];
@@ -105,6 +109,9 @@ vyre_status vyre_position_enter(vyre_position *at, const vyre_module_launch *pas
         bind(at, pass, step->segment);
         if (out_launch) {
             set_launch(pass, step->segment, out_launch);
+            if (step->combine != VYRE_NONE) {
+                set_one_lane(out_launch);
+            }
         }
     }
     if (step->control != VYRE_NONE) { /* it takes the scalars as they are now */
@@ -186,7 +193,7 @@ void vyre_position_guess(vyre_position *at, bool condition) {
 void vyre_position_control(const vyre_position *at, const vyre_module_launch *pass,
                            vyre_launch *out_launch) {
     set_launch(pass, at->module->view.steps[at->step].control, out_launch);
-    out_launch->grid[0] = out_launch->grid[1] = out_launch->grid[2] = 1;
+    set_one_lane(out_launch);
 }
 
 vyre_status vyre_position_leave(vyre_position *at, const vyre_module_launch *pass,

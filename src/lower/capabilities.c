@@ -68,6 +68,11 @@ static void drop_subgroups(vyre_capabilities *can) {
     drop_stmt(can, VYRE_STMT_SUBGROUP);
 }
 
+static void drop_groups(vyre_capabilities *can) {
+    drop_stmt(can, VYRE_STMT_GROUP);
+    drop_stmt(can, VYRE_STMT_GRID);
+}
+
 static void drop_float_atomics(vyre_capabilities *can) {
     drop_atomics(can, VYRE_F32, UINT32_MAX);
     drop_atomics(can, VYRE_F64, UINT32_MAX);
@@ -101,6 +106,7 @@ static void drop_for_cpu(vyre_capabilities *can) {
     drop_async(can);
     drop_elementary(can);
     drop_subgroups(can);
+    drop_groups(can);
 }
 
 static void drop_for_opencl(vyre_capabilities *can) {
@@ -132,6 +138,7 @@ static const struct group {
     {"async", drop_async, false},
     {"calls", drop_calls, false},
     {"subgroups", drop_subgroups, false},
+    {"groups", drop_groups, false},
     {"float_atomics", drop_float_atomics, false},
     {"u64_atomics", drop_u64_atomics, false},
     {"traps", drop_traps, false},

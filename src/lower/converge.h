@@ -3,6 +3,7 @@
 #define VYRE_SRC_LOWER_CONVERGE_H
 
 #include "base/alloc.h"
+#include "lower/passes.h"
 #include "vyre/lower.h"
 
 /* Marks of statements; a construct has those of what it holds. */
@@ -28,6 +29,7 @@ typedef struct vyre_converge {
     const vyre_allocator *a;
     const vyre_capabilities *can;
     bool lowers_subgroups;
+    vyre_group_way way;  /* of GROUP statements */
     uint8_t *marks;      /* per statement */
     vyre_stmt *last_use; /* per variable: the last statement that names it */
     uint8_t *names;      /* per variable: its marks */

@@ -40,7 +40,9 @@ static void mark_syncs(vyre_converge *all, const vyre_shapes *shapes) {
             continue;
         }
         all->marks[s] |= VYRE_MARK_SYNC;
-        if (op == VYRE_STMT_SUBGROUP || !all->can->lanes_may_end) {
+        if (op == VYRE_STMT_SUBGROUP ||
+            (op == VYRE_STMT_GROUP && all->way == VYRE_GROUP_TOGETHER) ||
+            !all->can->lanes_may_end) {
             all->marks[s] |= VYRE_MARK_COUNTS;
         }
         vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
@@ -193,6 +195,20 @@ bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *
         }
     }
     return false;
+}
+
+vyre_group_way vyre_group_way_of(const vyre_program *program, const vyre_capabilities *can) {
+    const uint64_t kinds = vyre_program_get(program)->stats.stmt_kinds;
+    const bool ends = kinds >> VYRE_STMT_EXIT & 1 || kinds >> VYRE_STMT_TRAP & 1;
+    if (!(kinds >> VYRE_STMT_GROUP & 1) ||
+        (vyre_can_stmt(can, VYRE_STMT_GROUP) && can->lanes_may_end)) {
+        return VYRE_GROUP_KEPT;
+    }
+    return ends && can->lanes_may_end && vyre_can_stmt(can, VYRE_STMT_TRAP) &&
+                   vyre_can_atomic(can, VYRE_ATOMIC_ADD, VYRE_U32, VYRE_WORKGROUP) &&
+                   !vyre_lacks_subgroups(program, can)
+               ? VYRE_GROUP_BY_LEADER
+               : VYRE_GROUP_TOGETHER;
 }
 
 vyre_status vyre_converge_survey(vyre_converge *c) {

@@ -28,11 +28,15 @@
  * nothing but its flags (expressions are total); and all lanes of a group take the same way through
  * constructs that hold barriers, since votes have one result. A variable that is bound in a guarded
  * run and used behind it is declared before the run. Cost: two barriers for each vote, where lanes
- * may have ended. Not done: grid barriers, for which a vote of the grid would be needed. */
+ * may have ended. Reductions and scans over the group are lowered here as well, since all lanes of
+ * the group must come to them; group_any and group_all are votes. Not done: grid barriers, for
+ * which a vote of the grid would be needed. */
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "ir/builder.h"
+#include "lower/capabilities.h"
 #include "lower/converge.h"
+#include "lower/group.h"
 #include "lower/passes.h"
 #include "lower/subgroup.h"
 
@@ -52,6 +56,8 @@ typedef struct plan {
     bool votes, ends;
     VYRE_VEC(frame) open;
     vyre_subgroup_memory memory;
+    vyre_group_memory group;
+    bool group_votes; /* group_any or group_all */
     vyre_decl vote;
     vyre_var on, ended, round;
     bool maybe_off;    /* at the present statement some lane may be off */
@@ -117,13 +123,13 @@ static void break_unless(vyre_each *each, vyre_expr condition) {
 }
 
 /* Whether some lane of the group says so. */
-static vyre_expr vote(vyre_each *each, vyre_var says) {
+static vyre_expr vote_on(vyre_each *each, vyre_expr says) {
     plan *all = each->user;
     vyre_builder *b = to(each);
     vyre_expr round = var(each, all->round), zero = vyre_build_u32(b, 0);
     vyre_build_assign(b, all->round,
                       vyre_build_op(b, VYRE_EXPR_ADD, round, vyre_build_u32(b, 1), VYRE_NONE));
-    vyre_build_if(b, var(each, says));
+    vyre_build_if(b, says);
     vyre_build_store(b, all->vote, zero, round);
     vyre_build_end(b);
     vyre_build_barrier(b, VYRE_SEQ_CST);
@@ -132,6 +138,27 @@ static vyre_expr vote(vyre_each *each, vyre_var says) {
     vyre_expr bound = var(each, let(each, "_any", any));
     VYRE_MUTANT(converge_vote_open, vyre_build_barrier(b, VYRE_SEQ_CST), (void)0);
     return bound;
+}
+
+static vyre_expr vote(vyre_each *each, vyre_var says) {
+    return vote_on(each, var(each, says));
+}
+
+/* group_any, or group_all: nobody says that it is not so. */
+static void replace_vote(vyre_each *each, vyre_stmt s) {
+    plan *all = each->user;
+    const bool is_all = all->p->stmts[s].sub == VYRE_REDUCE_ALL;
+    vyre_expr value = vyre_rewrite_expr(&each->rw, all->p->stmts[s].arg[0]);
+    vyre_builder_at(to(each), vyre_program_stmt_place(each->rw.source, s));
+    if (all->group.lanes == 1) {
+        vyre_group_bind(each, s, negate(each, negate(each, value)));
+        return;
+    }
+    value = is_all ? negate(each, value) : value;
+    vyre_expr any = vote_on(each, VYRE_MUTANT(group_vote_absent, all->maybe_off, false)
+                                      ? both(each, var(each, all->on), value)
+                                      : value);
+    vyre_group_bind(each, s, is_all ? negate(each, any) : any);
 }
 
 /* Constructs that hold barriers */
@@ -443,6 +470,16 @@ static bool replace(vyre_each *each, vyre_stmt s) {
         } else if (n->op == VYRE_STMT_SUBGROUP && all->known.lowers_subgroups) {
             vyre_subgroup_replace(each, &all->memory, s,
                                   all->maybe_off ? var(each, all->on) : VYRE_NONE);
+        } else if (n->op == VYRE_STMT_GROUP && all->known.way != VYRE_GROUP_KEPT) {
+            if (s == all->group.done) {
+                return true;
+            }
+            if (vyre_group_votes(n->sub)) {
+                replace_vote(each, s);
+            } else {
+                vyre_group_replace(each, &all->group, s,
+                                   all->maybe_off ? var(each, all->on) : VYRE_NONE);
+            }
         } else {
             vyre_rewrite_stmt(&each->rw, s);
         }
@@ -475,15 +512,26 @@ static void begin(vyre_each *each) {
         vyre_subgroup_begin(each, all->votes, &all->memory);
         each->rw.replace = replace_expr;
     }
-    if (all->votes) {
+    if (all->known.way != VYRE_GROUP_KEPT) {
+        vyre_group_begin(each, all->known.way == VYRE_GROUP_BY_LEADER, all->votes, &all->group);
+    }
+    if (all->votes || all->group_votes) {
         all->vote = vyre_build_memory(b, VYRE_WORKGROUP, vyre_each_name(each, "_vote"), VYRE_U32,
                                       vyre_build_size(b, 1));
+    }
+    if (all->votes) {
         all->on = let(each, "_on", vyre_build_bool(b, true));
+    }
+    if (all->votes || all->group_votes) {
         all->round = let(each, "_round", vyre_build_u32(b, 0));
     }
     if (all->ends) {
         all->ended = let(each, "_ended", vyre_build_bool(b, false));
     }
+}
+
+static bool is_one_lane(const vyre_program_view *p) {
+    return p->workgroup[0] == 1 && p->workgroup[1] == 1 && p->workgroup[2] == 1;
 }
 
 static vyre_status rewrite(plan *all, vyre_program **out_program, vyre_diag *diag) {
@@ -493,10 +541,13 @@ static vyre_status rewrite(plan *all, vyre_program **out_program, vyre_diag *dia
     }
     for (vyre_stmt s = all->p->entry; s < all->p->stmt_count; s++) {
         sum |= all->known.marks[s];
+        all->group_votes |= all->known.way != VYRE_GROUP_KEPT && !is_one_lane(all->p) &&
+                            all->p->stmts[s].op == VYRE_STMT_GROUP &&
+                            vyre_group_votes(all->p->stmts[s].sub);
     }
     all->ends = sum & VYRE_MARK_ENDS;
     all->votes = sum & (VYRE_MARK_ENDS | VYRE_MARK_APART);
-    if (!all->votes && !all->known.lowers_subgroups) {
+    if (!all->votes && !all->known.lowers_subgroups && all->known.way == VYRE_GROUP_KEPT) {
         return VYRE_OK; /* nothing to do */
     }
     if (all->votes && !vyre_program_has_no_grid_sync(all->known.program)) {
@@ -519,9 +570,10 @@ vyre_status vyre_lower_converge(vyre_program *program, const vyre_capabilities *
     plan all = {.known = {.program = program, .p = p, .a = a, .can = can}, .p = p};
     all.known.lowers_subgroups = vyre_lacks_subgroups(program, can);
     bool may_matter = !can->lanes_may_end && kinds & ends && kinds >> VYRE_STMT_BARRIER & 1;
+    all.known.way = vyre_group_way_of(program, can);
     *out_program = NULL;
     vyre_status status = VYRE_OK;
-    if (all.known.lowers_subgroups || may_matter) {
+    if (all.known.lowers_subgroups || all.known.way != VYRE_GROUP_KEPT || may_matter) {
         status = rewrite(&all, out_program, diag);
         vyre_converge_finish(&all.known);
         vyre_vec_free(a, &all.open);

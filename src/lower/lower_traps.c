@@ -130,7 +130,8 @@ vyre_status vyre_lower_traps(vyre_program *program, const vyre_capabilities *can
     }
     /* A trap ends its lane, so it is in the way of passes that let none end. */
     bool keeps = vyre_can_stmt(can, VYRE_STMT_TRAP) && can->lanes_may_end &&
-                 !vyre_lacks_subgroups(program, can);
+                 !vyre_lacks_subgroups(program, can) &&
+                 vyre_group_way_of(program, can) != VYRE_GROUP_TOGETHER;
     if (all.sites == 0 || keeps) {
         *out_program = vyre_program_retain(program);
         return VYRE_OK;

@@ -37,6 +37,13 @@ vyre_lower_pass vyre_lower_zero;
 /* lower_converge.c: whether there are subgroup operations or ids that the device lacks: then all
  * are replaced. */
 bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can);
+/* How reductions and scans over the group are replaced, if they are. */
+typedef enum vyre_group_way {
+    VYRE_GROUP_KEPT,     /* the device does them, or there are none */
+    VYRE_GROUP_TOGETHER, /* all lanes of the group come, and those that have ended give nothing */
+    VYRE_GROUP_BY_LEADER /* lanes may end, and one of the living does it for all */
+} vyre_group_way;
+vyre_group_way vyre_group_way_of(const vyre_program *program, const vyre_capabilities *can);
 
 /* Where a lowered program records traps: tag and place of its site number `site`, whose 64 words
  * lie behind those of the sites before it; false if there are not so many. */

@@ -51,9 +51,25 @@ static vyre_type type_of(const vyre_program_view *p, const vyre_stmt_node *n) {
     return n->sub == VYRE_SUBGROUP_BALLOT ? VYRE_U32 : (vyre_type)p->exprs[n->arg[0]].type;
 }
 
-void vyre_subgroup_begin(vyre_each *each, bool some_absent, vyre_subgroup_memory *memory) {
+vyre_expr vyre_lane_number(vyre_each *each) {
     const vyre_program_view *p = each->rw.p;
     vyre_builder *b = each->rw.to;
+    vyre_expr self = vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, 0);
+    uint32_t below = p->workgroup[0];
+    for (uint32_t axis = 1; axis < 3; axis++) {
+        if (p->workgroup[axis] > 1) {
+            vyre_expr far =
+                vyre_build_op(b, VYRE_EXPR_MUL, vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, axis),
+                              vyre_build_u32(b, below), VYRE_NONE);
+            self = vyre_build_op(b, VYRE_EXPR_ADD, self, far, VYRE_NONE);
+        }
+        below *= p->workgroup[axis];
+    }
+    return vyre_build_var(b, vyre_build_let(b, vyre_each_name(each, "_self"), self));
+}
+
+void vyre_subgroup_begin(vyre_each *each, bool some_absent, vyre_subgroup_memory *memory) {
+    const vyre_program_view *p = each->rw.p;
     bool reduces = false;
     *memory = (vyre_subgroup_memory){.present = VYRE_NONE};
     memory->lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
@@ -78,18 +94,7 @@ void vyre_subgroup_begin(vyre_each *each, bool some_absent, vyre_subgroup_memory
     if (reduces && some_absent) {
         memory->present = declare(each, "_present", VYRE_U32, memory->lanes);
     }
-    vyre_expr self = vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, 0);
-    uint32_t below = p->workgroup[0];
-    for (uint32_t axis = 1; axis < 3; axis++) {
-        if (p->workgroup[axis] > 1) {
-            vyre_expr far =
-                vyre_build_op(b, VYRE_EXPR_MUL, vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, axis),
-                              vyre_build_u32(b, below), VYRE_NONE);
-            self = vyre_build_op(b, VYRE_EXPR_ADD, self, far, VYRE_NONE);
-        }
-        below *= p->workgroup[axis];
-    }
-    memory->self = vyre_build_var(b, vyre_build_let(b, vyre_each_name(each, "_self"), self));
+    memory->self = vyre_lane_number(each);
 }
 
 vyre_expr vyre_subgroup_id(vyre_each *each, const vyre_subgroup_memory *memory, vyre_expr expr) {

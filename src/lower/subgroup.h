@@ -13,6 +13,8 @@ typedef struct vyre_subgroup_memory {
     vyre_expr self;                     /* number of the lane in its group */
 } vyre_subgroup_memory;
 
+/* Binds the number of the lane in its group. */
+vyre_expr vyre_lane_number(vyre_each *each);
 /* Declares what the operations of the program need, and binds the lane's number. `some_absent`:
  * there may be lanes that do not take part. */
 void vyre_subgroup_begin(vyre_each *each, bool some_absent, vyre_subgroup_memory *memory);

@@ -59,7 +59,7 @@ static vyre_status refuse(const weaver *w, uint32_t wave, const char *fix, const
 static vyre_status check_wave(const weaver *w, uint32_t wave) {
     const vyre_program_view *p = view(w, wave);
     bool waits = has(p, VYRE_STMT_BARRIER) || has(p, VYRE_STMT_SUBGROUP) ||
-                 !vyre_program_has_no_grid_sync(w->f->programs[wave]);
+                 has(p, VYRE_STMT_GROUP) || !vyre_program_has_no_grid_sync(w->f->programs[wave]);
     if (has(p, VYRE_STMT_INDIRECT_DISPATCH)) {
         return refuse(w, wave, "give it a grid", "has an indirect dispatch");
     }

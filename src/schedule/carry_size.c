@@ -38,6 +38,10 @@ static uint64_t shared_words(const vyre_carry_need *need) {
     return sum(need->module->group_value_words, need->groups, 0, 0);
 }
 
+static uint64_t part_words(const vyre_carry_need *need) {
+    return sum(need->module->part_words, need->groups, 0, 0);
+}
+
 uint64_t vyre_carry_own_bytes(const vyre_carry_need *need, const vyre_carry_buffer *buffer) {
     return 4 * own_words(need, buffer);
 }
@@ -48,6 +52,7 @@ uint64_t vyre_carry_place_bytes(const vyre_carry_need *need, uint32_t place) {
     case VYRE_PLACE_VALUES:
     case VYRE_PLACE_NEXT: return 4 * shared_words(need);
     case VYRE_PLACE_SCALARS: return 4 * (uint64_t)m->scalar_words;
+    case VYRE_PLACE_PARTS: return 4 * part_words(need);
     case VYRE_PLACE_TURN: return 4 * (uint64_t)m->checks_turn;
     default: return 4 * (uint64_t)m->made_words;
     }
@@ -68,7 +73,7 @@ static uint64_t total_bytes(const vyre_carry_need *need) {
     const vyre_module_view *m = need->module;
     uint64_t carried = sum(4, sum(m->lane_words, need->lanes, m->group_words, need->groups), 8,
                            shared_words(need));
-    return sum(1, carried + 4 * (uint64_t)m->checks_turn, 4,
+    return sum(1, sum(1, carried + 4 * (uint64_t)m->checks_turn, 4, part_words(need)), 4,
                2 * (uint64_t)m->made_words + m->scalar_words);
 }
 
@@ -133,10 +138,11 @@ static vyre_status check_sizes(const vyre_carry_need *need, vyre_diag *diag) {
     if (need->lanes > UINT32_MAX) {
         return fail(need, VYRE_LIMIT, ", and more than 4294967295 lanes can't be numbered", diag);
     }
-    if (shared_words(need) > most_words(need)) {
+    if (shared_words(need) > most_words(need) || part_words(need) > most_words(need)) {
         (void)snprintf(why, sizeof why,
                        ", where one buffer has no room for %u words of each of %llu groups",
-                       m->group_value_words, (ull)need->groups);
+                       m->group_value_words > m->part_words ? m->group_value_words : m->part_words,
+                       (ull)need->groups);
         return fail(need, VYRE_LIMIT, why, diag);
     }
     if (need->info->memory_bytes &&

@@ -287,12 +287,20 @@ static vyre_status end_step(run *r, const vyre_step *step) {
                : status;
 }
 
+/* As one lane. */
+static RARELY vyre_status launch_alone(run *r, uint32_t number) {
+    vyre_launch one = r->one;
+    one.grid[0] = one.grid[1] = one.grid[2] = 1;
+    return launch(r, number, &one);
+}
+
 static vyre_status run_step(run *r, const vyre_reader *reader) {
     const uint32_t number = r->here.step;
     const vyre_step *step = &r->m->steps[number];
     vyre_status status = vyre_position_enter(&r->here, &r->launch, reader, NULL, r->diag);
     if (status == VYRE_OK && step->segment != VYRE_NONE) {
-        status = launch(r, step->segment, &r->one);
+        status = step->combine == VYRE_NONE ? launch(r, step->segment, &r->one)
+                                            : launch_alone(r, step->segment);
     }
     if (status == VYRE_OK) {
         status = end_step(r, step);

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "ir/print.h"
+#include "ir/waits.h"
 #include "split/module.h"
 
 /* ---- what the renderers share ---- */
@@ -63,7 +64,16 @@ void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vy
     }
 }
 
+const char *vyre_explain_combine(const vyre_module *module, const vyre_step *step) {
+    return vyre_reduce_stmt_name(&vyre_program_get(module->source)->stmts[step->combine]);
+}
+
 const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step) {
+    const vyre_step *next =
+        step->sync && step->next != VYRE_NONE ? &module->view.steps[step->next] : NULL;
+    if (next && next->combine != VYRE_NONE) {
+        return vyre_explain_combine(module, next); /* nobody else comes there */
+    }
     const bool swaps = step->exchange_begin < step->exchange_end &&
                        module->view.exchanges[step->exchange_end - 1].a >= VYRE_PLACES;
     uint8_t op = swaps ? VYRE_STMT_SWAP
@@ -191,6 +201,10 @@ static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t n
     vyre_text_puts(text, "\n");
     in_regions(text, v, step);
     vyre_explain_assignments(text, module, step->enter_begin, step->enter_end, "    ", "\n");
+    if (step->combine != VYRE_NONE) {
+        vyre_text_printf(text, "    one lane combines the values of all groups: %s\n",
+                         vyre_explain_combine(module, step));
+    }
     vyre_text_puts(text, step->asks ? "    end if no lane is alive\n" : "");
     vyre_explain_assignments(text, module, step->leave_begin, step->leave_end, "    then ", "\n");
     if (step->sync) {
@@ -411,7 +425,8 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     const vyre_module_view *v = &module->view;
     uint64_t reserved[VYRE_OWNERS];
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
-    reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * v->group_words + UINT64_C(8) * v->group_value_words;
+    reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * (v->group_words + (uint64_t)v->part_words) +
+                                 UINT64_C(8) * v->group_value_words;
     title(text, v);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);

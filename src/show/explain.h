@@ -30,7 +30,9 @@ void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_s
 
 /* The condition of a BRANCH step: "size != 0", "another trip of i". */
 void vyre_explain_condition(vyre_text *text, const vyre_module *module, const vyre_step *step);
-/* "grid_sync", or the collective that lies behind the step. */
+/* The operation over the grid that a step of one lane is part of. */
+const char *vyre_explain_combine(const vyre_module *module, const vyre_step *step);
+/* "grid_sync", or the collective or operation over the grid that lies behind the step. */
 const char *vyre_explain_barrier(const vyre_module *module, const vyre_step *step);
 /* Names of the regions around a step, outermost first; how many. */
 uint32_t vyre_explain_regions(const vyre_module_view *view, const vyre_step *step,

@@ -67,6 +67,9 @@ static void box(vyre_text *text, const vyre_module *module, uint32_t number) {
     }
     const vyre_program_view *p = vyre_program_get(module->segments[step->segment]);
     vyre_text_printf(text, "%s, %" PRIu64 " statements\\l", p->name, p->stats.statements);
+    if (step->combine != VYRE_NONE) {
+        vyre_text_printf(text, "one lane: %s\\l", vyre_explain_combine(module, step));
+    }
     assignments(text, module, step);
     code(text, module, step->segment);
     vyre_text_puts(text, "\"];\n");

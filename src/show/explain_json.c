@@ -89,8 +89,8 @@ static void put_assignments(vyre_json_writer *w, const vyre_module *module, cons
     vyre_json_end_array(w);
 }
 
-static const char *const places[VYRE_PLACES] = {"values", "next",    "made",
-                                                "spare",  "scalars", "turn"};
+static const char *const places[VYRE_PLACES] = {"values",  "next", "made", "spare",
+                                                "scalars", "turn", "parts"};
 
 static void put_place(vyre_json_writer *w, const vyre_module_view *v, uint32_t place) {
     vyre_json_put_string(
@@ -167,6 +167,12 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
         vyre_json_put_null(w);
     } else {
         vyre_json_put_string(w, vyre_explain_barrier(module, step));
+    }
+    vyre_json_key(w, "combine");
+    if (step->combine == VYRE_NONE) {
+        vyre_json_put_null(w);
+    } else {
+        vyre_json_put_string(w, vyre_explain_combine(module, step));
     }
     number(w, "line", step->place.line);
     number(w, "col", step->place.col);
@@ -254,6 +260,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     number(w, "group_words", v->group_words);
     number(w, "group_value_words", v->group_value_words);
     number(w, "made_words", v->made_words);
+    number(w, "part_words", v->part_words);
     number(w, "scalar_words", v->scalar_words);
     vyre_json_key(w, "scalars");
     vyre_json_begin_array(w);

@@ -115,6 +115,9 @@ static void print_core(canvas *c, uint32_t segment) {
 /* What the schedule computes in the step, in the buffer; lines of it that are shown. */
 static uint32_t print_assignments(canvas *c, const vyre_step *step) {
     vyre_text *text = fresh(c);
+    if (step->combine != VYRE_NONE) {
+        vyre_text_printf(text, "one lane: %s\n", vyre_explain_combine(c->module, step));
+    }
     vyre_explain_assignments(text, c->module, step->enter_begin, step->enter_end, "", "\n");
     vyre_explain_assignments(text, c->module, step->leave_begin, step->leave_end, "then ", "\n");
     uint32_t lines = count_lines(vyre_text_string(text));

@@ -4,6 +4,7 @@
  *    between and the condition reads memory that may be written.
  *  - A block with one predecessor that jumps to it without a barrier is appended to it; also with a
  *    barrier, if it only computes private values from private values: those do not care.
+ * What combines the values of groups is a block of its own, between two of all lanes.
  * Linear: each rule removes a block or an edge into a deciding block. */
 #include "split/blocks.h"
 
@@ -247,6 +248,12 @@ static void walk(maker *m) {
             uint32_t after = add_block(m);
             jump(m, after, s);
             m->current = after;
+            if (n->op == VYRE_STMT_COMBINE) {
+                add_item(m, VYRE_ITEM_RANGE, s, s + 1);
+                after = add_block(m);
+                jump(m, after, VYRE_NONE);
+                m->current = after;
+            }
         } else if (leaves) {
             uint32_t loop = m->open.count;
             while (m->open.data[loop - 1].opener != n->match) {
@@ -341,6 +348,26 @@ static bool has_collective(const maker *m, const vyre_block *b) {
     return b->sync != VYRE_NONE && vyre_is_collective(m->p->stmts[b->sync].op);
 }
 
+static bool combines(const maker *m, const vyre_block *b) {
+    return vyre_block_combines(m->out, b, m->p) != VYRE_NONE;
+}
+
+/* Whether what the one lane has combined says how the block ends, or nothing does. */
+static bool is_decided_by(const maker *m, const vyre_block *b, const vyre_block *behind) {
+    const vyre_stmt_node *combine = &m->p->stmts[vyre_block_combines(m->out, b, m->p)];
+    if (behind->sync != VYRE_NONE || behind->exit == VYRE_EXIT_END) {
+        return behind->sync == VYRE_NONE;
+    }
+    const vyre_stmt_node *n = &m->p->stmts[behind->condition];
+    bool only = n->op != VYRE_STMT_FOR;
+    for (vyre_expr e = n->first_expr; e < n->end_expr && only; e++) {
+        const vyre_expr_node *x = &m->p->exprs[e];
+        only = x->op == VYRE_EXPR_LITERAL || x->op == VYRE_EXPR_NOT ||
+               (x->op == VYRE_EXPR_VAR && x->ref == combine->var);
+    }
+    return only;
+}
+
 /* Ends the block as the one behind it ends. */
 static void end_like(const maker *m, vyre_block *b, const vyre_block *behind) {
     if (!is_blank(behind)) {
@@ -359,7 +386,8 @@ static bool take_exit(const maker *m, vyre_block *b) {
     if (b->exit != VYRE_EXIT_NEXT || behind == b || has_collective(m, b) ||
         behind->first != VYRE_NONE || behind->exit == VYRE_EXIT_NEXT ||
         (b->sync != VYRE_NONE && behind->sync != VYRE_NONE) ||
-        (b->sync != VYRE_NONE && !is_private(m, behind))) {
+        (b->sync != VYRE_NONE && !is_private(m, behind)) ||
+        (combines(m, b) && !is_decided_by(m, b, behind))) {
         return false;
     }
     end_like(m, b, behind);
@@ -381,7 +409,7 @@ static void append_items(const maker *m, vyre_block *b, uint32_t first, uint32_t
 /* Appends the block behind, if nothing else leads there and the barrier between allows it. */
 static bool absorb(maker *m, uint32_t number) {
     vyre_block *b = &m->out->list.data[number];
-    if (b->exit != VYRE_EXIT_NEXT || b->next == number || has_collective(m, b)) {
+    if (b->exit != VYRE_EXIT_NEXT || b->next == number || has_collective(m, b) || combines(m, b)) {
         return false;
     }
     vyre_block *behind = &m->out->list.data[b->next];

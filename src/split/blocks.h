@@ -55,6 +55,15 @@ typedef struct vyre_blocks {
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
                              vyre_split_scope scope, const vyre_stmt *cuts, uint32_t cut_count,
                              const vyre_allocator *a);
+/* The COMBINE statement that the block consists of, or VYRE_NONE. */
+static inline vyre_stmt vyre_block_combines(const vyre_blocks *blocks, const vyre_block *block,
+                                            const vyre_program_view *program) {
+    const vyre_item *item = block->first == VYRE_NONE ? NULL : &blocks->items.data[block->first];
+    return item && item->kind == VYRE_ITEM_RANGE &&
+                   program->stmts[item->begin].op == VYRE_STMT_COMBINE
+               ? item->begin
+               : VYRE_NONE;
+}
 /* Whether lanes may trap in a launch behind which others go on, to the next grid barrier. */
 bool vyre_blocks_outlive_traps(const vyre_blocks *blocks, const vyre_program_view *program);
 /* Whether the block ends without a grid barrier, and others follow. */

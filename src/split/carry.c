@@ -733,6 +733,36 @@ static void place_made(vyre_carry_plan *plan) {
     }
 }
 
+static uint32_t count_parts(const vyre_program_view *p) {
+    uint32_t count = 0;
+    const bool any = p->stats.stmt_kinds >> VYRE_STMT_PART & 1;
+    for (vyre_stmt s = any ? p->entry : p->stmt_count; s < p->stmt_count; s++) {
+        if (p->stmts[s].op == VYRE_STMT_PART && p->stmts[s].fn >= count) {
+            count = p->stmts[s].fn + 1;
+        }
+    }
+    return count;
+}
+
+/* Behind place_ended. */
+static void place_parts(vyre_carry_plan *plan) {
+    bool pairs = false;
+    for (vyre_stmt s = plan->part_count > 0 ? plan->p->entry : plan->p->stmt_count;
+         s < plan->p->stmt_count; s++) {
+        const vyre_stmt_node *n = &plan->p->stmts[s];
+        if (n->op != VYRE_STMT_PART) {
+            continue;
+        }
+        vyre_part *part = &plan->parts[n->fn];
+        part->type = plan->p->exprs[n->arg[0]].type;
+        const uint32_t words = vyre_type_size((vyre_type)part->type) / 4;
+        part->word = plan->part_words + plan->part_words % words;
+        plan->part_words = part->word + words + (plan->ended_slot != VYRE_NONE);
+        pairs |= words == 2;
+    }
+    plan->part_words += pairs ? plan->part_words % 2 : 0;
+}
+
 static bool allocate(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     const vyre_allocator *a = an->a;
@@ -743,13 +773,15 @@ static bool allocate(analyst *an) {
     an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
     plan->ends = vyre_alloc_zeroed(a, blocks, sizeof *plan->ends);
     plan->condition_scalar = vyre_alloc(a, blocks, sizeof *plan->condition_scalar);
+    plan->part_count = count_parts(an->p);
+    plan->parts = vyre_alloc_zeroed(a, plan->part_count, sizeof *plan->parts);
     bool looks = vyre_overwrites_init(&an->overwrites, an->p, an->shapes, a);
     bool lists = vyre_presences_init(&an->found, an->blocks, plan->entity_count, a);
     bool knows =
         vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, an->bases->only_groups, a);
     bool needs = vyre_needs_init(&an->needs, vyre_entity_of_decl(plan, 0), a);
     return lists && looks && knows && needs && plan->entities && plan->first_present &&
-           an->definitions && an->definition && plan->ends && plan->condition_scalar;
+           an->definitions && an->definition && plan->ends && plan->condition_scalar && plan->parts;
 }
 
 static void release(analyst *an) {
@@ -796,6 +828,7 @@ static bool analyse(analyst *an) {
     }
     place_memory(an, false);
     place_ended(an);
+    place_parts(plan);
     align_groups(plan);
     number_scalars(an);
     plan->present_count = an->found.list.count;
@@ -846,6 +879,7 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
               sizeof *plan->first_present);
     vyre_free(a, plan->ends, plan->blocks->list.count, sizeof *plan->ends);
     vyre_free(a, plan->condition_scalar, plan->blocks->list.count, sizeof *plan->condition_scalar);
+    vyre_free(a, plan->parts, plan->part_count, sizeof *plan->parts);
     vyre_scalars_finish(&plan->scalars);
     *plan = (vyre_carry_plan){0};
 }

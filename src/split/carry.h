@@ -26,6 +26,13 @@ typedef struct vyre_entity {
     vyre_base from;   /* RECOMPUTED from a base, if there is one; which has a smaller number, too */
 } vyre_entity;
 
+/* What an operation over the grid has in _parts, for each group: the group's value, or its base; if
+ * a lane can end, the word behind it says whether it is there. */
+typedef struct vyre_part {
+    uint8_t type;
+    uint32_t word; /* an even one if it has 64 bits */
+} vyre_part;
+
 typedef struct vyre_carry_plan {
     const vyre_program_view *p;
     const vyre_blocks *blocks;
@@ -44,6 +51,9 @@ typedef struct vyre_carry_plan {
     uint32_t group_value_words;       /* in _values and _next */
     uint32_t made_words;              /* in _made, of which so many tell that a lane is alive: */
     uint32_t alive_words;
+    vyre_part *parts; /* by number of the operation */
+    uint32_t part_count;
+    uint32_t part_words; /* of all of them, for a group */
     uint32_t ended_slot; /* lane slot of "this lane has ended", or VYRE_NONE */
     uint8_t *ends;       /* per block: the bits below */
 } vyre_carry_plan;

@@ -1,6 +1,7 @@
 /* Ends: two searches over the blocks. Lanes can have ended in what can be reached from a block in
- * which they may end. Whether any is left matters behind such a block if a loop or a collective can
- * be reached: the one would go round for nobody, perhaps for ever, the other does not happen then.
+ * which they may end. Whether any is left matters behind such a block if a loop, a collective or
+ * an operation over the grid can be reached: the first would go round for nobody, perhaps for ever,
+ * the others do not happen then.
  * A straight rest is launched in vain at worst. */
 #include "split/ends.h"
 
@@ -50,7 +51,8 @@ static void spread_backwards(uint8_t *ends, const vyre_blocks *blocks, const vyr
                              vyre_presences *found) {
     for (uint32_t start = 0; start < blocks->list.count; start++) {
         const vyre_block *b = &blocks->list.data[start];
-        const bool collective = b->sync != VYRE_NONE && vyre_is_collective(p->stmts[b->sync].op);
+        const uint8_t op = b->sync != VYRE_NONE ? p->stmts[b->sync].op : (uint8_t)VYRE_STMT_COUNT;
+        const bool collective = vyre_is_collective(op) || op == VYRE_STMT_COMBINE;
         uint32_t top = 0;
         if (b->preds > 0 && (b->depth > 0 || collective)) {
             visit(ends, start, MATTERS, found->stack, &top);

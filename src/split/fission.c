@@ -1,8 +1,8 @@
 /* Fission: a program with barriers becomes a module.
  *
- *     inline calls -> lower pending copies -> lower jumps that not all take -> versions of
- * variables apart -> remove barriers -> bases of values -> blocks -> what is alive and where -> a
- * segment per block
+ *     inline calls -> operations over the scope in parts -> lower pending copies -> lower jumps
+ * that not all take -> versions of variables apart -> remove barriers -> bases of values -> blocks
+ * -> what is alive and where -> a segment per block
  *
  * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
  * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
@@ -15,6 +15,8 @@
 #include "lower/inline.h"
 #include "lower/lower_async.h"
 #include "lower/lower_continue.h"
+#include "lower/lower_grid.h"
+#include "lower/passes.h"
 #include "opt/webs.h"
 #include "split/chunks.h"
 #include "split/control.h"
@@ -24,9 +26,9 @@
 #include "split/turn.h"
 
 /* What the names that splitting adds begin with, behind the prefix. */
-static const char *const stems[] = {"at",   "expect",  "group", "if",   "lane",  "loop",
-                                    "made", "next",    "old",   "rank", "raw",   "restore",
-                                    "save", "scalars", "tick",  "turn", "values"};
+static const char *const stems[] = {
+    "at",    "combine", "expect", "group",   "if",   "lane",    "loop", "made", "next",  "old",
+    "parts", "rank",    "raw",    "restore", "save", "scalars", "tick", "turn", "values"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
@@ -66,7 +68,7 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
         {names->lanes, "lanes"}, {names->next, "next"},          {names->tick, "tick"},
         {names->at, "at"},       {names->rank, "rank"},          {names->made, "made"},
         {names->raw, "raw"},     {names->condition, "if"},       {names->scalars, "scalars"},
-        {names->turn, "turn"},   {names->expect, "expect"}};
+        {names->turn, "turn"},   {names->expect, "expect"},      {names->parts, "parts"}};
     for (uint32_t i = 0; i < sizeof added / sizeof *added; i++) {
         (void)snprintf(added[i].to, VYRE_MODULE_NAME, "%s%s", names->prefix, added[i].stem);
     }
@@ -225,6 +227,7 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
         if (vyre_is_collective(sync) && sync != VYRE_STMT_SWAP) {
             step->collective = block->sync;
         }
+        step->combine = vyre_block_combines(blocks, block, vyre_program_get(m->source));
         step->kept = find_kept(&m->barriers, block->sync);
         vyre_stmt at = step->sync ? block->sync : block->condition;
         step->place = vyre_program_stmt_place(m->source, at);
@@ -415,6 +418,7 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.along_x = m->barriers.along_x;
     m->view.group_value_words = plan->group_value_words;
     m->view.made_words = plan->made_words;
+    m->view.part_words = plan->part_words;
     return status;
 }
 
@@ -499,15 +503,31 @@ static vyre_status add_bases(vyre_module *m, vyre_split_scope scope, vyre_diag *
     return status;
 }
 
+/* Reductions and scans over the scope in parts between which lanes wait. */
+static vyre_status part_reductions(vyre_program *program, vyre_split_scope scope,
+                                   const vyre_allocator *a, vyre_program **out_program,
+                                   vyre_diag *diag) {
+    if (scope == VYRE_SPLIT_SCOPE_GRID) {
+        return vyre_lower_grid(program, a, out_program, diag);
+    }
+    vyre_capabilities can = vyre_capabilities_all();
+    can.stmts &= ~(UINT64_C(1) << VYRE_STMT_GROUP);
+    return vyre_lower_converge(program, &can, a, out_program, diag);
+}
+
 /* The program whose blocks become segments. Removing barriers changes no variable. */
 static vyre_status prepare(vyre_module *m, const vyre_program *program,
                            const vyre_split_options *options, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    vyre_program *inlined = NULL, *copied = NULL, *apart = NULL;
+    vyre_program *inlined = NULL, *parted = NULL, *copied = NULL, *apart = NULL;
     vyre_status status = vyre_inline(program, a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_async(inlined, options->scope, a, &copied, diag);
+        status = part_reductions(inlined, options->scope, a, &parted, diag);
         vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_lower_async(parted, options->scope, a, &copied, diag);
+        vyre_program_release(parted);
     }
     if (status == VYRE_OK) {
         status = vyre_lower_continue(copied, options->scope, a, &m->inlined, diag);

@@ -19,6 +19,7 @@ typedef struct vyre_module_names {
     char values[VYRE_MODULE_NAME], next[VYRE_MODULE_NAME], made[VYRE_MODULE_NAME];
     char lanes[VYRE_MODULE_NAME], tick[VYRE_MODULE_NAME], condition[VYRE_MODULE_NAME];
     char scalars[VYRE_MODULE_NAME], turn[VYRE_MODULE_NAME], expect[VYRE_MODULE_NAME];
+    char parts[VYRE_MODULE_NAME];
     char at[VYRE_MODULE_NAME], rank[VYRE_MODULE_NAME], raw[VYRE_MODULE_NAME];
     char group[3][VYRE_MODULE_NAME], groups[3][VYRE_MODULE_NAME]; /* by axis */
 } vyre_module_names;

@@ -31,12 +31,17 @@ static void spread_of_stmt(vyre_scalars *sc, vyre_stmt s) {
     if (n->var == VYRE_NONE) {
         return;
     }
-    if (n->op != VYRE_STMT_LET && n->op != VYRE_STMT_ASSIGN) {
-        define(sc, n->var, VYRE_SHAPE_VARYING);
-        return;
+    uint8_t value = VYRE_SHAPE_VARYING;
+    if (n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN) {
+        vyre_shapes_exprs(sc->shapes, step, sc->scratch);
+        value = sc->scratch[n->arg[0] - n->first_expr].kind;
+    } else if (n->op == VYRE_STMT_COMBINE) {
+        value = VYRE_SHAPE_GRID;
+    } else if (n->op == VYRE_STMT_BASE ||
+               (n->op == VYRE_STMT_GROUP && n->sub != VYRE_REDUCE_SCAN_ADD &&
+                n->sub != VYRE_REDUCE_BROADCAST)) {
+        value = VYRE_SHAPE_GROUP;
     }
-    vyre_shapes_exprs(sc->shapes, step, sc->scratch);
-    const uint8_t value = sc->scratch[n->arg[0] - n->first_expr].kind;
     const uint8_t control = vyre_shapes_control(sc->shapes, step).kind;
     define(sc, n->var, value > control ? value : control);
 }

@@ -200,7 +200,12 @@ static void copy_stmt(maker *m, vyre_stmt s) {
         vyre_build_assign(m->b, m->rw.vars[n->var], value);
         return;
     }
-    vyre_rewrite_stmt(&m->rw, s);
+    switch (n->op) {
+    case VYRE_STMT_PART: vyre_segment_part(m, s); break;
+    case VYRE_STMT_COMBINE: vyre_segment_combine(m, s); break;
+    case VYRE_STMT_BASE: vyre_segment_base(m, s); break;
+    default: vyre_rewrite_stmt(&m->rw, s); break;
+    }
 }
 
 static void copy_loop_init(maker *m, vyre_stmt s) {
@@ -279,6 +284,11 @@ static bool changes_shared(const maker *m) {
     return false;
 }
 
+/* No lane of the program runs it. */
+static bool is_one_lane(const maker *m) {
+    return vyre_block_combines(m->plan->blocks, m->block, m->p) != VYRE_NONE;
+}
+
 /* Nothing can have run before the block. */
 static bool is_first(const maker *m) {
     return m->number == 0 && m->block->preds == 1;
@@ -332,7 +342,8 @@ static void restore(maker *m) {
     if (m->module->checks_turn) {
         check_turn(m);
     }
-    if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0)) {
+    if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0) &&
+        !is_one_lane(m)) {
         vyre_expr ended = vyre_segment_load_ended(m);
         vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
         vyre_build_exit(m->b);
@@ -368,7 +379,11 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     note_block(m);
     find_bound(m);
     m->flips = changes_shared(m);
-    vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+    if (is_one_lane(m)) {
+        vyre_build_workgroup(m->b, 1, 1, 1);
+    } else {
+        vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
+    }
     note_recipes(m);
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));

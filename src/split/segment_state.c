@@ -92,14 +92,15 @@ vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
     return one ? op2(m, VYRE_EXPR_ADD, lanes, id(m, VYRE_BUILTIN_LOCAL_ID, axis)) : lanes;
 }
 
-static vyre_expr lane_count(maker *m) {
+vyre_expr vyre_segment_lane_count(maker *m) {
     return vyre_build_ref(
         m->b, vyre_segment_carrier(m, &m->lanes, VYRE_PARAM, m->names->lanes, VYRE_DECL_LANES, 0));
 }
 
 /* Index of a lane's own word in a buffer, whose slots it counts from 0. */
 static vyre_expr lane_index(maker *m, vyre_expr slot) {
-    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, lane_count(m)), vyre_segment_here(m));
+    return op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, slot, vyre_segment_lane_count(m)),
+               vyre_segment_here(m));
 }
 
 static vyre_decl owned(maker *m, uint32_t buffer, vyre_view view) {
@@ -108,7 +109,7 @@ static vyre_decl owned(maker *m, uint32_t buffer, vyre_view view) {
                         (vyre_segment_decl){VYRE_DECL_OWN, buffer});
 }
 
-static vyre_expr group_number(maker *m) {
+vyre_expr vyre_segment_group_number(maker *m) {
     return linear(m, VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS);
 }
 
@@ -121,9 +122,11 @@ static uint32_t unit_of(vyre_view view) {
 static vyre_expr group_index(maker *m, const vyre_carry_buffer *in, vyre_view view,
                              vyre_expr element) {
     uint32_t unit = unit_of(view);
-    vyre_expr block = op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, in->group_words / unit));
+    vyre_expr block =
+        op2(m, VYRE_EXPR_MUL, vyre_segment_group_number(m), u32(m, in->group_words / unit));
     if (in->lane_words > 0) {
-        vyre_expr slots = op2(m, VYRE_EXPR_MUL, lane_count(m), u32(m, in->lane_words / unit));
+        vyre_expr slots =
+            op2(m, VYRE_EXPR_MUL, vyre_segment_lane_count(m), u32(m, in->lane_words / unit));
         block = op2(m, VYRE_EXPR_ADD, slots, block);
     }
     return op2(m, VYRE_EXPR_ADD, block, element);
@@ -155,7 +158,8 @@ static spot spot_of(maker *m, uint32_t where, uint32_t word, vyre_view view) {
     vyre_expr index = u32(m, word / unit);
     if (where == VYRE_PLACE_VALUES || where == VYRE_PLACE_NEXT) {
         uint32_t block = m->plan->group_value_words / unit;
-        index = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, group_number(m), u32(m, block)), index);
+        index = op2(m, VYRE_EXPR_ADD,
+                    op2(m, VYRE_EXPR_MUL, vyre_segment_group_number(m), u32(m, block)), index);
     }
     return (spot){vyre_segment_place(m, where, view, reads ? VYRE_IN : VYRE_INOUT, name), index};
 }

@@ -80,6 +80,9 @@ vyre_decl vyre_segment_carrier(maker *m, vyre_decl *slot, vyre_role role, const 
 /* The same for a view of a place; `name` is that of its words. */
 vyre_decl vyre_segment_place(maker *m, uint32_t place, vyre_view view, vyre_role role,
                              const char *name);
+/* How many lanes the grid has, and the linear number of the group. */
+vyre_expr vyre_segment_lane_count(maker *m);
+vyre_expr vyre_segment_group_number(maker *m);
 /* Linear number of the lane. */
 vyre_expr vyre_segment_here(maker *m);
 /* The id of the source, in a segment that is launched for one group; VYRE_NONE: the id itself. */
@@ -96,5 +99,9 @@ void vyre_segment_store_value(maker *m, uint32_t e);
 void vyre_segment_store_made(maker *m);
 /* Private arrays and workgroup memory that the block needs, or that it changed. */
 void vyre_segment_move_arrays(maker *m, bool restore);
+/* segment_combine.c: a PART, COMBINE or BASE statement. */
+void vyre_segment_part(maker *m, vyre_stmt s);
+void vyre_segment_combine(maker *m, vyre_stmt s);
+void vyre_segment_base(maker *m, vyre_stmt s);
 
 #endif

@@ -52,7 +52,7 @@ static uint8_t kid_want(const vyre_parser *p, const vyre_node *n, const vyre_nod
     if (n->op == VYRE_NODE_ATOMIC) {
         return i == 0 ? (uint8_t)VYRE_U32 : n->type;
     }
-    if (n->op == VYRE_NODE_SUBGROUP) {
+    if (n->op == VYRE_NODE_SUBGROUP || vyre_node_is_reduction(n->op)) {
         return i == 1 ? VYRE_U32 : VYRE_VOID;
     }
     if (n->op == VYRE_NODE_CALL) {
@@ -93,8 +93,6 @@ static void refuse_effect(vyre_parser *p, const vyre_node *n) {
     } reasons[] = {
         [VYRE_REFUSE_LOGIC] = {"V221", "under `&&`, `||` or `select`, which evaluate all operands",
                                "bind it with let before the statement"},
-        [VYRE_REFUSE_WHILE] = {"V222", "in the condition of a `while`",
-                               "bind it with let before the loop and assign it at its end"},
         [VYRE_REFUSE_CONSTANT] = {"V223", "in a declaration or clause", "use constants and len"},
     };
     char room[64];
@@ -208,6 +206,11 @@ static vyre_expr build_effect(vyre_parser *p, uint32_t at) {
     } else if (n->op == VYRE_NODE_SUBGROUP) {
         var = vyre_build_subgroup(p->builder, name, (vyre_subgroup_op)n->sub, kid_handle(p, n, 0),
                                   kid_handle(p, n, 1));
+    } else if (n->op == VYRE_NODE_GROUP) {
+        var = vyre_build_group_reduce(p->builder, name, (vyre_reduce_op)n->sub, kid_handle(p, n, 0),
+                                      kid_handle(p, n, 1));
+    } else if (n->op == VYRE_NODE_GRID) {
+        var = vyre_build_grid_reduce(p->builder, name, (vyre_reduce_op)n->sub, kid_handle(p, n, 0));
     } else {
         var = build_call(p, n, name);
     }
@@ -236,6 +239,8 @@ static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     case VYRE_NODE_ERROR: return VYRE_NONE;
     case VYRE_NODE_ATOMIC:
     case VYRE_NODE_SUBGROUP:
+    case VYRE_NODE_GROUP:
+    case VYRE_NODE_GRID:
     case VYRE_NODE_CALL: return build_effect(p, at);
     case VYRE_NODE_BIND: return bind(p, kid_handle(p, n, 0));
     case VYRE_NODE_AGAIN: return p->nodes.data[n->ref].handle;

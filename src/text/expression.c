@@ -27,6 +27,10 @@ void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end) {
         *end = node->sub != VYRE_SUBGROUP_BALLOT;
         return;
     }
+    if (vyre_node_is_reduction(node->op)) {
+        *end = vyre_reduce_operands((vyre_reduce_op)node->sub) != VYRE_OPERANDS_LOGIC;
+        return;
+    }
     if (node->op == VYRE_NODE_BIND) {
         *end = 1;
         return;
@@ -70,6 +74,8 @@ static void infer(vyre_parser *p, vyre_node *n) {
     }
     if (n->op == VYRE_NODE_SUBGROUP || n->op == VYRE_NODE_BIND) {
         n->type = end ? n->group : (uint8_t)VYRE_U32;
+    } else if (vyre_node_is_reduction(n->op)) {
+        n->type = end ? n->group : (uint8_t)VYRE_BOOL;
     }
     if (n->op >= VYRE_EXPR_COUNT) {
         return;
@@ -368,6 +374,15 @@ static bool push_word(vyre_parser *p) {
                                       .sub = t->sub,
                                       .need = t->sub == VYRE_SUBGROUP_SHUFFLE ? 2 : 1},
                          1);
+    case VYRE_WORD_GROUP:
+    case VYRE_WORD_GRID: {
+        const bool grid = t->word == VYRE_WORD_GRID;
+        return push_call(p,
+                         (vyre_frame){.op = grid ? VYRE_NODE_GRID : VYRE_NODE_GROUP,
+                                      .sub = t->sub,
+                                      .need = t->sub == VYRE_REDUCE_BROADCAST ? 2 : 1},
+                         1);
+    }
     case VYRE_WORD_FUNCTION:
         if (t->sub == VYRE_EXPR_LEN) {
             return push_len(p);

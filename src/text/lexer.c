@@ -51,6 +51,9 @@ static const struct reserved {
 #define VYRE_ATOMIC(NAME, spelling, floats) {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
 #define VYRE_SUBGROUP(NAME, spelling, operands)                                                    \
     {spelling, VYRE_WORD_SUBGROUP, VYRE_SUBGROUP_##NAME},
+#define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands)                                 \
+    {group_spelling, VYRE_WORD_GROUP, VYRE_REDUCE_##NAME},                                         \
+        {grid_spelling, VYRE_WORD_GRID, VYRE_REDUCE_##NAME},
 #include "vyre/ops.def"
 };
 

@@ -80,7 +80,9 @@ enum {
     VYRE_WORD_STMT,     /* vyre_stmt_op */
     VYRE_WORD_BUILTIN,  /* vyre_builtin */
     VYRE_WORD_ATOMIC,   /* vyre_atomic_op */
-    VYRE_WORD_SUBGROUP  /* vyre_subgroup_op */
+    VYRE_WORD_SUBGROUP, /* vyre_subgroup_op */
+    VYRE_WORD_GROUP,    /* vyre_reduce_op */
+    VYRE_WORD_GRID      /* likewise */
 };
 enum {
     VYRE_KEY_PROGRAM,

@@ -172,7 +172,7 @@ static const char *nearest(const vyre_parser *p, const char *name, uint32_t want
     for (uint32_t i = 0; want == VYRE_WANT_FUNCTION && i < p->source.word_count; i++) {
         uint8_t word = p->source.words[i].word;
         if (word == VYRE_WORD_FUNCTION || word == VYRE_WORD_ATOMIC || word == VYRE_WORD_SUBGROUP ||
-            word == VYRE_WORD_TYPE) {
+            word == VYRE_WORD_GROUP || word == VYRE_WORD_GRID || word == VYRE_WORD_TYPE) {
             vyre_nearest_offer(&near, vyre_source_name(&p->source, i));
         }
     }

@@ -22,7 +22,9 @@ enum {
     VYRE_NODE_ERROR = VYRE_EXPR_COUNT,
     VYRE_NODE_ATOMIC,   /* kids: index, then the arguments as written */
     VYRE_NODE_SUBGROUP, /* kids: the arguments */
-    VYRE_NODE_CALL,     /* kids: the arguments */
+    VYRE_NODE_GROUP,    /* likewise */
+    VYRE_NODE_GRID,     /* likewise */
+    VYRE_NODE_CALL,     /* likewise */
     VYRE_NODE_BIND,     /* its kid is bound to a temporary, so that it is evaluated once */
     VYRE_NODE_AGAIN,    /* the value of node `ref` once more */
     VYRE_NODE_ZERO,     /* the index of memory that is one element */
@@ -31,7 +33,7 @@ enum {
 
 typedef struct vyre_node {
     uint8_t op;
-    uint8_t sub;    /* BUILTIN, CAST, ATOMIC, SUBGROUP: which */
+    uint8_t sub;    /* BUILTIN, CAST, ATOMIC, SUBGROUP, GROUP, GRID: which */
     uint8_t axis;   /* BUILTIN: axis; ATOMIC: vyre_ordering */
     uint8_t type;   /* VYRE_VOID: all literals below it lack a type, the context decides */
     uint8_t group;  /* common type of the operands that must agree */
@@ -48,7 +50,7 @@ typedef struct vyre_node {
     vyre_expr handle;
 } vyre_node;
 
-enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LOGIC, VYRE_REFUSE_WHILE, VYRE_REFUSE_CONSTANT };
+enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LOGIC, VYRE_REFUSE_CONSTANT };
 
 typedef struct vyre_symbol {
     uint32_t name;
@@ -205,7 +207,10 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
 /* The index of the memory at the token, which is one element. */
 uint32_t vyre_parser_zero(vyre_parser *p, uint32_t token);
 static inline bool vyre_node_is_effect(uint8_t op) {
-    return op == VYRE_NODE_ATOMIC || op == VYRE_NODE_SUBGROUP || op == VYRE_NODE_CALL;
+    return op >= VYRE_NODE_ATOMIC && op <= VYRE_NODE_CALL;
+}
+static inline bool vyre_node_is_reduction(uint8_t op) {
+    return op == VYRE_NODE_GROUP || op == VYRE_NODE_GRID;
 }
 /* What the value operands of an op have in common: the kids [first, end) agree in type. */
 void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end);

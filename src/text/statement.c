@@ -51,8 +51,18 @@ static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbol
     p->out_of_memory |= !vyre_vec_push(&p->source.allocator, &p->open, list);
 }
 
-/* ( condition ) of if and while; the expression, or false after a report. */
-static bool condition(vyre_parser *p, uint8_t refuse, vyre_expr *out) {
+static bool has_effect(const vyre_parser *p) {
+    bool found = false;
+    for (uint32_t i = 0; i < p->nodes.count && !found; i++) {
+        found = vyre_node_is_effect(p->nodes.data[i].op);
+    }
+    return found;
+}
+
+/* ( condition ) of if and while; the expression, or false after a report. Effects in the condition
+ * of a while run before each trip: then *out_loop is set, and the loop, which has no condition of
+ * its own, is open before they are built. */
+static bool condition(vyre_parser *p, uint32_t first, vyre_expr *out, bool *out_loop) {
     vyre_parser_clear(p);
     if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_PAREN, "before the condition")) {
         return false;
@@ -62,7 +72,11 @@ static bool condition(vyre_parser *p, uint8_t refuse, vyre_expr *out) {
         !vyre_parser_expect(p, VYRE_TOKEN_CLOSE_PAREN, "behind the condition")) {
         return false;
     }
-    p->nodes.data[root].refuse = refuse;
+    if (out_loop && has_effect(p)) {
+        *out_loop = true;
+        vyre_parser_at(p, first, p->at - 1);
+        vyre_build_while(p->builder, vyre_build_bool(p->builder, true));
+    }
     vyre_parser_elaborate(p);
     *out = vyre_parser_handle(p, root);
     return true;
@@ -71,7 +85,7 @@ static bool condition(vyre_parser *p, uint8_t refuse, vyre_expr *out) {
 static void parse_if(vyre_parser *p, uint32_t ends) {
     uint32_t first = p->at++;
     vyre_expr value;
-    if (!condition(p, VYRE_REFUSE_NOTHING, &value)) {
+    if (!condition(p, first, &value, NULL)) {
         vyre_parser_skip(p);
         return;
     }
@@ -80,15 +94,27 @@ static void parse_if(vyre_parser *p, uint32_t ends) {
     open_list(p, VYRE_STMT_IF, ends, p->symbols.count);
 }
 
+static void break_unless(vyre_parser *p, vyre_expr value) {
+    vyre_build_if(p->builder,
+                  vyre_build_op(p->builder, VYRE_EXPR_NOT, value, VYRE_NONE, VYRE_NONE));
+    vyre_build_break(p->builder);
+    vyre_build_end(p->builder);
+}
+
 static void parse_while(vyre_parser *p) {
     uint32_t first = p->at++;
     vyre_expr value;
-    if (!condition(p, VYRE_REFUSE_WHILE, &value)) {
+    bool is_open = false;
+    if (!condition(p, first, &value, &is_open)) {
         vyre_parser_skip(p);
         return;
     }
     vyre_parser_at(p, first, p->at - 1);
-    vyre_build_while(p->builder, value);
+    if (is_open) {
+        break_unless(p, value);
+    } else {
+        vyre_build_while(p->builder, value);
+    }
     open_list(p, VYRE_STMT_WHILE, 1, p->symbols.count);
 }
 
@@ -101,12 +127,9 @@ static void parse_named(vyre_parser *p);
 /* if (!c) { break; } */
 static void leave_unless(vyre_parser *p, uint32_t first) {
     vyre_expr value;
-    if (condition(p, VYRE_REFUSE_NOTHING, &value)) {
+    if (condition(p, first, &value, NULL)) {
         vyre_parser_at(p, first, p->at - 1);
-        vyre_build_if(p->builder,
-                      vyre_build_op(p->builder, VYRE_EXPR_NOT, value, VYRE_NONE, VYRE_NONE));
-        vyre_build_break(p->builder);
-        vyre_build_end(p->builder);
+        break_unless(p, value);
     }
 }
 
@@ -163,6 +186,7 @@ static void parse_for_c(vyre_parser *p, uint32_t first) {
     const uint32_t errors = p->source.errors;
     const bool binds = vyre_parser_is(p, p->at + 1, VYRE_WORD_STMT, VYRE_STMT_LET);
     vyre_expr value = VYRE_NONE;
+    bool is_open = false;
     vyre_parser_at(p, first, close);
     if (binds) { /* the variable ends with the loop */
         vyre_build_block(p->builder);
@@ -173,7 +197,11 @@ static void parse_for_c(vyre_parser *p, uint32_t first) {
     if (p->source.errors == errors && p->tokens[p->at].kind != VYRE_TOKEN_SEMICOLON) {
         uint32_t root = vyre_parser_expression(p);
         if (root != VYRE_NONE) {
-            p->nodes.data[root].refuse = VYRE_REFUSE_WHILE;
+            is_open = has_effect(p); /* as in the condition of a while */
+            if (is_open) {
+                vyre_parser_at(p, first, close);
+                vyre_build_while(p->builder, vyre_build_bool(p->builder, true));
+            }
             vyre_parser_elaborate(p);
             value = vyre_parser_handle(p, root);
         }
@@ -188,7 +216,11 @@ static void parse_for_c(vyre_parser *p, uint32_t first) {
         return;
     }
     vyre_parser_at(p, first, close);
-    vyre_build_while(p->builder, value);
+    if (is_open) {
+        break_unless(p, value);
+    } else {
+        vyre_build_while(p->builder, value);
+    }
     const uint32_t step = p->at, lists = p->open.count;
     p->at = close + 1;
     open_list(p, VYRE_STMT_WHILE, binds ? 2 : 1, symbols);
@@ -441,6 +473,11 @@ static void parse_statement_word(vyre_parser *p, vyre_stmt_op op) {
     case VYRE_STMT_STORE:
     case VYRE_STMT_ATOMIC:
     case VYRE_STMT_SUBGROUP:
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_PART:
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
     case VYRE_STMT_CALL:
     case VYRE_STMT_BLOCK:
     case VYRE_STMT_END:
@@ -463,6 +500,8 @@ static void parse_named(vyre_parser *p) {
     case VYRE_WORD_STMT: parse_statement_word(p, (vyre_stmt_op)t->sub); return;
     case VYRE_WORD_ATOMIC:
     case VYRE_WORD_SUBGROUP:
+    case VYRE_WORD_GROUP:
+    case VYRE_WORD_GRID:
     case VYRE_WORD_TYPE:
     case VYRE_WORD_FUNCTION: vyre_parser_effect(p); return;
     case VYRE_WORD_ROLE:

@@ -57,6 +57,8 @@ static void note_stmt(coverage *out, const vyre_program_view *p, const vyre_stmt
         hold(out, (cell){CELL_ORDERING, {1, s->ordering}});
     } else if (s->op == VYRE_STMT_SUBGROUP) {
         hold(out, (cell){CELL_SUBGROUP, {s->sub, p->exprs[s->arg[0]].type}});
+    } else if (s->op == VYRE_STMT_GROUP || s->op == VYRE_STMT_GRID) {
+        hold(out, (cell){CELL_REDUCE, {s->op == VYRE_STMT_GRID, s->sub, p->exprs[s->arg[0]].type}});
     } else if (s->op == VYRE_STMT_ALL_REDUCE || s->op == VYRE_STMT_REDUCE_SCATTER) {
         hold(out, (cell){CELL_COLLECTIVE, {s->op == VYRE_STMT_REDUCE_SCATTER, s->sub}});
     }
@@ -127,7 +129,7 @@ static uint32_t barriers_from(const walk *w, uint32_t step, bool forward) {
             depth -= scope == leaves;
             if (!excluded) {
                 found |= (uint32_t)vyre_waits_for_grid(n->op) << CELL_GRID_SYNC;
-                found |= (uint32_t)(n->op == VYRE_STMT_BARRIER) << CELL_BARRIER;
+                found |= (uint32_t)vyre_waits_for_group(n->op) << CELL_BARRIER;
             }
         }
     }

@@ -11,6 +11,7 @@ static const uint32_t radix[CELL_CLASSES][CELL_PARTS] = {
     [CELL_ATOMIC] = {VYRE_ATOMIC_COUNT, VYRE_TYPE_COUNT, 2},
     [CELL_ORDERING] = {2, VYRE_ORDERING_COUNT},
     [CELL_SUBGROUP] = {VYRE_SUBGROUP_COUNT, VYRE_TYPE_COUNT},
+    [CELL_REDUCE] = {2, VYRE_REDUCE_COUNT, VYRE_TYPE_COUNT},
     [CELL_COLLECTIVE] = {2, VYRE_COLLECTIVE_COUNT},
     [CELL_MEMORY] = {VYRE_ROLE_COUNT, VYRE_TYPE_COUNT},
     [CELL_JUMP] = {CELL_JUMPS, CELL_LEVELS, CELL_SIDES, 2, CELL_SCOPES}};
@@ -95,6 +96,16 @@ static const char *refuse_jump(const uint32_t *part) {
                : NULL;
 }
 
+static const char *refuse_reduce(const uint32_t *part) {
+    const vyre_reduce_op op = (vyre_reduce_op)part[1];
+    if (vyre_reduce_name(op, part[0] != 0)[0] == '\0') {
+        return "only over a group";
+    }
+    return vyre_operands_accept(vyre_reduce_operands(op), 0, (vyre_type)part[2])
+               ? NULL
+               : "not on this type";
+}
+
 const char *cell_refusal(cell c) {
     const uint32_t *part = c.part;
     switch (c.class) {
@@ -115,7 +126,12 @@ const char *cell_refusal(cell c) {
                    ? "not of this type"
                    : NULL;
     case CELL_JUMP: return refuse_jump(part);
+    case CELL_REDUCE: return refuse_reduce(part);
     case CELL_STMT:
+        return part[0] == VYRE_STMT_PART || part[0] == VYRE_STMT_COMBINE ||
+                       part[0] == VYRE_STMT_BASE
+                   ? "only splitting makes it"
+                   : NULL;
     case CELL_COLLECTIVE:
     case CELL_CLASSES: break;
     }
@@ -138,6 +154,11 @@ static const char *expr_name(vyre_expr_op op) {
     return info->spelling[0] != '\0' ? info->spelling : info->name;
 }
 
+static const char *reduce_name(const uint32_t *part) {
+    const char *name = vyre_reduce_name((vyre_reduce_op)part[1], part[0] != 0);
+    return name[0] != '\0' ? name : "grid operation";
+}
+
 void cell_row_name(cell c, char *out, size_t size) {
     const uint32_t *part = c.part;
     switch (c.class) {
@@ -154,6 +175,7 @@ void cell_row_name(cell c, char *out, size_t size) {
     case CELL_SUBGROUP:
         (void)snprintf(out, size, "%s on", vyre_subgroup_name((vyre_subgroup_op)part[0]));
         break;
+    case CELL_REDUCE: (void)snprintf(out, size, "%s on", reduce_name(part)); break;
     case CELL_COLLECTIVE:
         (void)snprintf(out, size, part[0] ? "reduce_scatter" : "all_reduce");
         break;
@@ -178,6 +200,7 @@ const char *cell_last_name(cell c) {
     case CELL_JUMP: return last == CELL_GRID_SYNC ? "grid_sync" : "barrier";
     case CELL_EXPR:
     case CELL_SUBGROUP:
+    case CELL_REDUCE:
     case CELL_MEMORY:
     case CELL_CLASSES: break;
     }

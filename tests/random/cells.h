@@ -14,6 +14,7 @@ typedef enum cell_class {
     CELL_ATOMIC,     /* operation, type, CELL_BUFFER or CELL_GROUP_MEMORY */
     CELL_ORDERING,   /* of 0: an atomic, 1: a barrier; ordering */
     CELL_SUBGROUP,   /* operation, type */
+    CELL_REDUCE,     /* 0: over the group, 1: over the grid; operation, type */
     CELL_COLLECTIVE, /* 0: all_reduce, 1: reduce_scatter; operation */
     CELL_MEMORY,     /* role, type */
     CELL_JUMP,       /* jump, level, side, in a loop, scope */
@@ -52,8 +53,8 @@ enum {
     CELL_PARTS = 5,
     CELL_COUNT = VYRE_EXPR_COUNT * VYRE_TYPE_COUNT + VYRE_STMT_COUNT + VYRE_BUILTIN_COUNT * 3 +
                  VYRE_ATOMIC_COUNT * VYRE_TYPE_COUNT * 2 + 2 * VYRE_ORDERING_COUNT +
-                 VYRE_SUBGROUP_COUNT * VYRE_TYPE_COUNT + 2 * VYRE_COLLECTIVE_COUNT +
-                 VYRE_ROLE_COUNT * VYRE_TYPE_COUNT +
+                 VYRE_SUBGROUP_COUNT * VYRE_TYPE_COUNT + 2 * VYRE_REDUCE_COUNT * VYRE_TYPE_COUNT +
+                 2 * VYRE_COLLECTIVE_COUNT + VYRE_ROLE_COUNT * VYRE_TYPE_COUNT +
                  CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
 };
 

@@ -347,7 +347,13 @@ static void add_stmt(order_free *g, place at) {
     case 12:
     case 13:
     case 14: order_free_barrier(g, at); break;
-    case 15: add_subgroup(g, at); break;
+    case 15:
+        if (random_chance(&g->x, 60)) {
+            add_subgroup(g, at);
+        } else {
+            order_free_reduce(g, at);
+        }
+        break;
     case 16:
         if (random_chance(&g->x, 30)) {
             (void)add_collective(g, at);
@@ -434,6 +440,8 @@ static void grant(order_free *g, place at) {
     case WISH_JUMP: order_free_jump(g, at); break;
     case WISH_STRIDE: order_free_stride(g, at); break;
     case WISH_BASE: order_free_base(g, at); break;
+    case WISH_REDUCE: order_free_wanted_reduce(g, at); break;
+    case WISH_ITERATE: order_free_iterate(g, at); break;
     case WISHES: break;
     }
 }
@@ -554,10 +562,10 @@ static void define_entry(order_free *g) {
 
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
-    [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,  [WISH_TRAP] = 13,
-    [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50, [WISH_EXCHANGE] = 8,
-    [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,  [WISH_STRIDE] = 15,
-    [WISH_BASE] = 25};
+    [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,   [WISH_TRAP] = 13,
+    [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,  [WISH_EXCHANGE] = 8,
+    [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,   [WISH_STRIDE] = 15,
+    [WISH_BASE] = 25,       [WISH_REDUCE] = 35, [WISH_ITERATE] = 12};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {
@@ -581,6 +589,7 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
     g.traps = (g.wishes >> WISH_TRAP & 1) != 0;
     g.atomic = draw_cell(&g, CELL_ATOMIC);
     g.jump = draw_cell(&g, CELL_JUMP);
+    g.reduce = draw_cell(&g, CELL_REDUCE);
     const bool returns = (g.wishes >> WISH_JUMP & 1) != 0 && g.jump.part[0] == CELL_RETURN;
     g.returns = returns ? &g.fns[0] : NULL;
     vyre_status status = vyre_builder_create(NULL, name, &g.x.b);

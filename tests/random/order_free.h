@@ -72,6 +72,8 @@ typedef enum wish {
     WISH_JUMP,     /* a cell of jumps */
     WISH_STRIDE,   /* a loop over all elements */
     WISH_BASE,     /* a base plus the lane's place, over a grid barrier */
+    WISH_REDUCE,   /* a cell of reductions and scans */
+    WISH_ITERATE,  /* while (grid_any(...)) */
     WISHES
 } wish;
 
@@ -103,7 +105,7 @@ typedef struct order_free {
     uint32_t words_offset; /* of the indirect dispatch */
     uint32_t wishes;       /* set of what is still to come */
     bool traps;
-    cell atomic, jump; /* those wished for */
+    cell atomic, jump, reduce; /* those wished for */
     uint32_t atomic_array;
     const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
@@ -161,6 +163,12 @@ void order_free_call_fn(order_free *g, const function *f);
 
 /* order_free_jumps.c: the jump wished for. */
 void order_free_jump(order_free *g, place at);
+
+/* order_free_reduce.c: any reduction or scan, if one may stand there; that wished for, at the top
+ * of the entry body; and a loop that goes on as long as some lane says so. */
+void order_free_reduce(order_free *g, place at);
+void order_free_wanted_reduce(order_free *g, place at);
+void order_free_iterate(order_free *g, place at);
 
 /* order_free_values.c */
 void order_free_declare(order_free *g);

@@ -105,6 +105,24 @@ static void add_subgroup(syntax *s) {
     add_local(s, vyre_build_subgroup(s->x.b, syntax_name(s), op, value, lane), false, false);
 }
 
+static void add_reduction(syntax *s) {
+    const bool grid = random_chance(&s->x, 50);
+    vyre_reduce_op op;
+    vyre_type type;
+    do {
+        op = (vyre_reduce_op)random_below(&s->x, VYRE_REDUCE_COUNT);
+    } while (vyre_reduce_name(op, grid)[0] == '\0');
+    do {
+        type = random_type(&s->x);
+    } while (!vyre_operands_accept(vyre_reduce_operands(op), 0, type));
+    const vyre_expr value = syntax_expr(s, type);
+    const vyre_expr lane = op == VYRE_REDUCE_BROADCAST ? syntax_expr(s, VYRE_U32) : VYRE_NONE;
+    add_local(s,
+              grid ? vyre_build_grid_reduce(s->x.b, syntax_name(s), op, value)
+                   : vyre_build_group_reduce(s->x.b, syntax_name(s), op, value, lane),
+              false, false);
+}
+
 static void add_call(syntax *s, place at) {
     const function *f = s->callable ? &s->fns[random_below(&s->x, s->callable)] : NULL;
     if (!f || (f->waits && !at.uniform)) {
@@ -231,10 +249,11 @@ static void add_collective(syntax *s) {
 static void add_wait(syntax *s) {
     static const vyre_ordering orderings[] = {VYRE_SEQ_CST, VYRE_ACQUIRE, VYRE_RELEASE,
                                               VYRE_ACQ_REL};
-    switch (random_below(&s->x, 4)) {
+    switch (random_below(&s->x, 5)) {
     case 0: vyre_build_barrier(s->x.b, orderings[random_below(&s->x, 4)]); break;
     case 1: vyre_build_grid_sync(s->x.b); break;
     case 2: add_subgroup(s); break;
+    case 3: add_reduction(s); break;
     default: add_collective(s);
     }
 }

@@ -31,6 +31,7 @@ typedef struct coverage {
     bool atomics[VYRE_ATOMIC_COUNT][VYRE_TYPE_COUNT];
     bool orderings[VYRE_ORDERING_COUNT];
     bool subgroups[VYRE_SUBGROUP_COUNT][VYRE_TYPE_COUNT];
+    bool reductions[2][VYRE_REDUCE_COUNT][VYRE_TYPE_COUNT];
     bool builtins[VYRE_BUILTIN_COUNT][3];
     bool memories[VYRE_ROLE_COUNT][VYRE_TYPE_COUNT];
     bool access[3], clauses[3], ranged, defaulted, opaque;
@@ -62,6 +63,9 @@ static void cover(coverage *c, const vyre_program_view *p) {
             c->orderings[s->ordering] = true;
         } else if (s->op == VYRE_STMT_SUBGROUP) {
             c->subgroups[s->sub][p->exprs[s->arg[0]].type] = true;
+        } else if (s->op == VYRE_STMT_GROUP || s->op == VYRE_STMT_GRID) {
+            const bool grid = s->op == VYRE_STMT_GRID;
+            c->reductions[grid][s->sub][p->exprs[s->arg[0]].type] = true;
         }
     }
     for (uint32_t i = 0; i < p->decl_count; i++) {
@@ -110,11 +114,21 @@ static void expect_operations(const coverage *c, vyre_type type) {
         expect(c->subgroups[op][type] == vyre_operands_accept(operands, 0, type),
                vyre_subgroup_name((vyre_subgroup_op)op), type);
     }
+    for (int op = 0; op < 2 * VYRE_REDUCE_COUNT; op++) {
+        const bool grid = op >= VYRE_REDUCE_COUNT;
+        const vyre_reduce_op which = (vyre_reduce_op)(op % VYRE_REDUCE_COUNT);
+        const char *name = vyre_reduce_name(which, grid);
+        expect(c->reductions[grid][which][type] ==
+                   (*name && vyre_operands_accept(vyre_reduce_operands(which), 0, type)),
+               name, type);
+    }
 }
 
 static void expect_parts(const coverage *c) {
     for (int op = 0; op < VYRE_STMT_COUNT; op++) {
-        expect(c->stmts[op], vyre_stmt_info_of((vyre_stmt_op)op)->name, VYRE_VOID);
+        const bool is_parted =
+            op == VYRE_STMT_PART || op == VYRE_STMT_COMBINE || op == VYRE_STMT_BASE;
+        expect(c->stmts[op] != is_parted, vyre_stmt_info_of((vyre_stmt_op)op)->name, VYRE_VOID);
     }
     for (int ordering = 0; ordering < VYRE_ORDERING_COUNT; ordering++) {
         expect(c->orderings[ordering], vyre_ordering_name((vyre_ordering)ordering), VYRE_VOID);

@@ -701,6 +701,11 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+    case VYRE_STMT_PART:
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
     case VYRE_STMT_COUNT: break;
     }
 }

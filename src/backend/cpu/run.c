@@ -215,9 +215,9 @@ static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_r
 }
 
 /* Lanes of a row of the grid. */
-static uint64_t row_of(const job *j, uint32_t piece) {
+static uint64_t row_of(const job *j, uint32_t piece, const uint32_t grid[3]) {
     const vyre_program *program = j->kernel->pieces[piece].group.program;
-    return (uint64_t)j->launch->grid[0] * vyre_program_get(program)->workgroup[0];
+    return (uint64_t)grid[0] * vyre_program_get(program)->workgroup[0];
 }
 
 /* This worker's part of a launch that is so many trips (cpu_trips_fold); false: the run has to end.
@@ -226,7 +226,7 @@ static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, ui
     const cpu_piece *p = &j->kernel->pieces[piece];
     uint64_t range[2] = {0, 0};
     const uint64_t before = w->context.trap_lane;
-    w->context.wide = trips * row_of(j, piece);
+    w->context.wide = trips * row_of(j, piece, w->context.grid);
     if (p->clip) {
         p->clip(&w->context, range);
     } else {
@@ -341,9 +341,10 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     if (step->segment != VYRE_NONE) {
         const cpu_trips *may = &j->kernel->pieces[step->segment].group.trips;
         if (may->most > 0) {
-            trips = cpu_trips_fold(at, pass, may, row_of(j, step->segment));
+            trips = cpu_trips_fold(at, pass, may, row_of(j, step->segment, j->launch->grid));
         }
         bind(w, j->kernel, step->segment, &one);
+        memcpy(w->context.grid, one.grid, sizeof w->context.grid);
         if (!run_traced(j, w, me, step->segment, trips)) {
             return false;
         }

@@ -213,6 +213,22 @@ static uint64_t state_bytes(const vyre_ref_machine *m) {
                : UINT64_MAX;
 }
 
+/* For reductions and scans, if there are any. */
+static bool allocate_rows(vyre_ref_machine *m) {
+    const uint64_t kinds = m->program->stats.stmt_kinds;
+    if (!((kinds >> VYRE_STMT_GROUP | kinds >> VYRE_STMT_GRID) & 1)) {
+        return true;
+    }
+    m->row_count = 2 * ((size_t)m->group_lanes + m->resident);
+    m->row = vyre_alloc(&m->allocator, m->row_count, sizeof *m->row);
+    if (m->row) {
+        m->row_before = m->row + m->group_lanes;
+        m->totals = m->row_before + m->group_lanes;
+        m->totals_before = m->totals + m->resident;
+    }
+    return m->row != NULL;
+}
+
 static bool allocate_state(vyre_ref_machine *m) {
     const vyre_allocator *a = &m->allocator;
     size_t lanes = m->lane_count;
@@ -231,6 +247,9 @@ static bool allocate_state(vyre_ref_machine *m) {
         !(m->groups = vyre_alloc(a, m->resident, sizeof *m->groups)) ||
         !(m->subgroups =
               vyre_alloc(a, (size_t)m->resident * m->group_subgroups, sizeof *m->subgroups))) {
+        return false;
+    }
+    if (!allocate_rows(m)) {
         return false;
     }
     for (uint32_t i = 0; i < m->program->decl_count; i++) {
@@ -301,6 +320,7 @@ void vyre_ref_machine_finish(vyre_ref_machine *m) {
             vyre_free(a, m->arrays[i].data, m->arrays[i].owners, m->arrays[i].stride);
         }
     }
+    vyre_free(a, m->row, m->row_count, sizeof *m->row);
     vyre_free(a, m->subgroups, (size_t)m->resident * m->group_subgroups, sizeof *m->subgroups);
     vyre_free(a, m->groups, m->resident, sizeof *m->groups);
     vyre_free(a, m->transfers, lanes * m->transfer_count, sizeof *m->transfers);

@@ -15,6 +15,7 @@
 
 #include "backend/ref/machine.h"
 #include "base/mutant.h"
+#include "ir/waits.h"
 
 enum { FUEL = 1024 }; /* steps between looks at the clock */
 
@@ -71,6 +72,7 @@ static vyre_ref_subgroup *subgroup_of(const vyre_ref_machine *m, const vyre_ref_
 static const char *name_of(const vyre_ref_machine *m, vyre_stmt stmt) {
     const vyre_stmt_node *s = &m->program->stmts[stmt];
     return s->op == VYRE_STMT_SUBGROUP ? vyre_subgroup_name((vyre_subgroup_op)s->sub)
+           : vyre_is_reduction(s->op)  ? vyre_reduce_stmt_name(s)
            : s->op == VYRE_STMT_CALL   ? m->program->fns[s->fn].name
                                        : vyre_stmt_info_of((vyre_stmt_op)s->op)->spelling;
 }
@@ -149,7 +151,11 @@ static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) 
     if (!leader) {
         return VYRE_INTERNAL;
     }
-    if (m->program->stmts[leader->pc].op == VYRE_STMT_BARRIER) {
+    const vyre_stmt_node *s = &m->program->stmts[leader->pc];
+    if (s->op == VYRE_STMT_GROUP) {
+        vyre_ref_reduce_group(m, s, lane->group);
+    }
+    if (vyre_waits_for_group(s->op)) {
         group->parked = 0;
         group->interval = VYRE_MUTANT(ref_race_no_barrier, ++m->group_intervals, group->interval);
         for (uint32_t i = 0; i < m->group_subgroups; i++) {
@@ -304,6 +310,11 @@ static vyre_status step(vyre_ref_machine *m, vyre_ref_lane *lane) {
         lane->state = VYRE_REF_VOTING;
         subgroup_of(m, lane)->voting++;
         return settle(m, lane);
+    case VYRE_STMT_GROUP:
+    case VYRE_STMT_GRID:
+        lane->value = vyre_ref_operand(m, s, s->arg[0]);
+        lane->selector = s->arg[1] == VYRE_NONE ? 0 : (uint32_t)vyre_ref_operand(m, s, s->arg[1]);
+        return park(m, lane);
     case VYRE_STMT_CALL: enter_call(m, lane, s); break;
     case VYRE_STMT_IF:
     case VYRE_STMT_WHILE:
@@ -337,6 +348,9 @@ static vyre_status step(vyre_ref_machine *m, vyre_ref_lane *lane) {
     case VYRE_STMT_BLOCK:
     case VYRE_STMT_REGION:
     case VYRE_STMT_INDIRECT_DISPATCH: /* the caller has read the grid from it */ lane->pc++; break;
+    case VYRE_STMT_PART: /* splitting makes other programs of them */
+    case VYRE_STMT_COMBINE:
+    case VYRE_STMT_BASE:
     case VYRE_STMT_COUNT: break;
     }
     return status;
@@ -428,7 +442,12 @@ static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
     if (!leader) {
         return VYRE_INTERNAL;
     }
-    vyre_ref_collective(m, &m->program->stmts[leader->pc]);
+    const vyre_stmt_node *s = &m->program->stmts[leader->pc];
+    if (vyre_is_reduction(s->op)) {
+        vyre_ref_reduce_grid(m, s);
+    } else {
+        vyre_ref_collective(m, s);
+    }
     m->result.grid_syncs++;
     m->interval += VYRE_MUTANT(ref_race_interval, 1, 0);
     for (uint32_t i = 0; i < m->resident; i++) {

@@ -36,7 +36,7 @@ typedef struct vyre_ref_lane {
     uint8_t state;     /* vyre_ref_state */
     bool committing;   /* a store whose operands are evaluated; see step_store */
     uint32_t depth;    /* of calls */
-    uint64_t value;    /* operands of a subgroup operation or of a store */
+    uint64_t value;    /* operands of a store, or of an operation of several lanes */
     uint32_t selector; /* its lane or index */
     uint64_t *slots;   /* one per variable, then end and step of each `for` */
     vyre_stmt *calls;  /* the CALL statements it is in */
@@ -56,6 +56,12 @@ typedef struct vyre_ref_subgroup {
     uint32_t voting;
     uint32_t parked;
 } vyre_ref_subgroup;
+
+/* A value of a reduction or scan. */
+typedef struct vyre_ref_position {
+    uint64_t value;
+    bool present;
+} vyre_ref_position;
 
 /* A buffer, workgroup or private array. */
 typedef struct vyre_ref_array {
@@ -103,6 +109,9 @@ typedef struct vyre_ref_machine {
     uint32_t *active, *woken; /* the schedule: lanes in the order of their turns */
     uint32_t woken_count;
     uint64_t living;
+    /* Room for reductions and scans: two positions for each lane of a group, and for each group. */
+    vyre_ref_position *row, *row_before, *totals, *totals_before;
+    size_t row_count; /* in all; 0: there are none */
 
     uint32_t fuel; /* steps until budget, time and cancellation are looked at again */
     uint64_t fuel_given;
@@ -165,6 +174,11 @@ void vyre_ref_collective(vyre_ref_machine *m, const vyre_stmt_node *s);
 
 /* subgroup.c: does the SUBGROUP statement that lanes [first, first + count) vote on. */
 void vyre_ref_subgroup_vote(vyre_ref_machine *m, vyre_ref_lane *first, uint32_t count);
+
+/* reduce.c: does the GROUP statement that the living lanes of a resident group wait at; the GRID
+ * statement that those of the grid do. */
+void vyre_ref_reduce_group(vyre_ref_machine *m, const vyre_stmt_node *s, uint32_t group);
+void vyre_ref_reduce_grid(vyre_ref_machine *m, const vyre_stmt_node *s);
 
 /* race.c */
 vyre_status vyre_ref_races_init(vyre_ref_machine *m);
