@@ -286,11 +286,13 @@ static void put_memory(emit_program *e, const vyre_module_view *m, const emit_c_
         emit_line(e, "uint32_t *vy_own_%u = vy_held[%u] = vy_zeros(vy_own_%u_words, 4);",
                   (unsigned)i, (unsigned)count++, (unsigned)i);
     }
-    for (uint32_t i = 0; i <= VYRE_PLACE_SPARE; i++) {
-        const bool by_group = i <= VYRE_PLACE_NEXT;
-        const uint32_t words = by_group ? m->group_value_words : m->made_words;
+    for (uint32_t i = 0; i < VYRE_PLACES; i++) {
+        const bool by_group = i <= VYRE_PLACE_NEXT || i == VYRE_PLACE_PARTS;
+        const uint32_t words = i == VYRE_PLACE_PARTS ? m->part_words
+                               : by_group            ? m->group_value_words
+                                                     : m->made_words;
         const char *name = emit_c_place(i);
-        if (words) {
+        if (words && name) {
             emit_line(e, "const uint64_t %s_words = %uu%s;", name, (unsigned)words,
                       by_group ? " * vy_all" : "");
             emit_line(e, "if (%s_words > UINT32_MAX) goto vy_size_error;", name);
@@ -327,7 +329,7 @@ static void put_memory(emit_program *e, const vyre_module_view *m, const emit_c_
 static uint32_t held_count(const emit_c_state *file, const vyre_module_view *m,
                            const vyre_program_view *p) {
     uint32_t count = m->buffer_count + (m->group_value_words ? 2 : 0) + (m->made_words ? 2 : 0) +
-                     (file->group_memory ? 1 : 0) + (file->sites ? 1 : 0);
+                     (m->part_words ? 1 : 0) + (file->group_memory ? 1 : 0) + (file->sites ? 1 : 0);
     for (vyre_decl i = 0; i < p->decl_count; i++) {
         count += p->decls[i].role == VYRE_SCRATCH;
     }
@@ -604,13 +606,6 @@ vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *op
     vyre_module *module = NULL;
     if (status == VYRE_OK) {
         status = vyre_split(program, &how, a, &module, diag);
-    }
-    if (status == VYRE_OK && vyre_module_get(module)->part_words > 0) {
-        vyre_module_release(module);
-        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_place(program),
-                            "use memory and grid_sync instead",
-                            "program %s has operations over the grid, which C does not get yet",
-                            vyre_program_get(program)->name);
     }
     if (status != VYRE_OK) {
         return status;

@@ -17,8 +17,9 @@ const char *emit_c_place(uint32_t place) {
     static const char *const names[] = {[VYRE_PLACE_VALUES] = "vy_values",
                                         [VYRE_PLACE_NEXT] = "vy_next",
                                         [VYRE_PLACE_MADE] = "vy_made",
-                                        [VYRE_PLACE_SPARE] = "vy_spare"};
-    return place <= VYRE_PLACE_SPARE ? names[place] : NULL;
+                                        [VYRE_PLACE_SPARE] = "vy_spare",
+                                        [VYRE_PLACE_PARTS] = "vy_parts"};
+    return place <= VYRE_PLACE_PARTS ? names[place] : NULL;
 }
 
 void emit_c_params(vyre_text *out, const emit_program *e) {
@@ -114,14 +115,21 @@ static vyre_status put_argument(emit_c_schedule *s, vyre_text *out, uint32_t seg
                      p->decls[decl].name);
 }
 
-static vyre_status put_launch(emit_c_schedule *s, uint32_t segment, vyre_diag *diag) {
+static vyre_status put_launch(emit_c_schedule *s, const vyre_step *step, vyre_diag *diag) {
+    const uint32_t segment = step->segment;
     const vyre_program_view *p = vyre_program_get(s->m->segments[segment]);
-    vyre_text_printf(s->control.out, "    %s(vy", p->name);
+    const bool by_one = step->combine != VYRE_NONE;
+    if (by_one) {
+        emit_line(&s->control, "{ // one lane combines the values of all groups");
+        emit_line(&s->control, "vy_group vy_one = *vy;");
+        emit_line(&s->control, "vy_one.groups_x = vy_one.groups_y = vy_one.groups_z = 1;");
+    }
+    vyre_text_printf(s->control.out, "    %s(%s", p->name, by_one ? "&vy_one" : "vy");
     vyre_status status = VYRE_OK;
     for (vyre_decl i = 0; i < p->decl_count && status == VYRE_OK; i++) {
         status = put_argument(s, s->control.out, segment, i, diag);
     }
-    vyre_text_puts(s->control.out, ");\n");
+    vyre_text_puts(s->control.out, by_one ? ");\n    }\n" : ");\n");
     if (emit_c_trap_decl(s->m, segment) != VYRE_NONE) {
         emit_line(&s->control, "vy_take_traps(vy, vy_traps, vy_traps_words, %s_sites, %uu);",
                   p->name, (unsigned)emit_c_sites(s->m, segment));
@@ -262,7 +270,7 @@ static vyre_status put_step(emit_c_schedule *s, uint32_t number, vyre_diag *diag
     if (is_target(s->m, number)) {
         vyre_text_printf(e->out, "vy_step_%u:;\n", (unsigned)number);
     }
-    vyre_status status = step->segment == VYRE_NONE ? VYRE_OK : put_launch(s, step->segment, diag);
+    vyre_status status = step->segment == VYRE_NONE ? VYRE_OK : put_launch(s, step, diag);
     if (step->sync) {
         emit_line_of(e, step->place, "// %s", of_grid ? "grid_sync" : "barrier");
     }

@@ -25,13 +25,13 @@ static void need(const char *uri) {
 
 TEST(goldens_and_examples_give_the_same_bytes_as_C) {
     need("emit-c://opt=0");
-    CHECK(stored_check_all("emit-c://opt=0").same > 40);
+    CHECK(stored_check_all("emit-c://opt=0", NULL).same > 40);
 }
 
 static void check_examples(const char *uri) {
     stored_totals t = {0};
     need(uri);
-    stored_check_folder(uri, "examples", "", &t);
+    stored_check_folder(uri, "examples", "", NULL, &t);
     CHECK(t.same >= 6);
 }
 

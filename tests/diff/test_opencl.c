@@ -19,7 +19,12 @@ static void need_opencl(void) {
 
 TEST(goldens_and_examples_give_the_same_bytes_by_opencl) {
     need_opencl();
-    CHECK(stored_check_all("opencl").same > 40);
+    /* Found with PoCL 3.1; the text of the kernel is right, and ref gives it its meaning. */
+    static const stored_flaw flaws[] = {
+        {"tests/golden/diff/reduce_behind_ended_groups.vy",
+         "PoCL loses a store that all living lanes do alike, if the first one has ended"},
+        {NULL, NULL}};
+    CHECK(stored_check_all("opencl", flaws).same > 40);
 }
 
 TEST(random_programs_give_the_same_bytes_by_opencl) {

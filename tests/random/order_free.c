@@ -581,7 +581,7 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
     order_free g = {.x = {.state = seed, .plain = true}};
     char name[NAME] = "p";
     if (random_chance(&g.x, 30)) {
-        (void)snprintf(name, sizeof name, "p_%u", 1 + random_below(&g.x, 4));
+        (void)snprintf(name, sizeof name, "p_%u", 1 + random_below(&g.x, 6));
     }
     for (uint32_t i = 0; i < WISHES; i++) {
         g.wishes |= (uint32_t)random_chance(&g.x, wish_chances[i]) << i;
