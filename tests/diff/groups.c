@@ -133,7 +133,8 @@ static void bind(const run *r, uint32_t number) {
         case VYRE_DECL_SOURCE:
             b->memory[d] = r->memory[ref];
             b->counts[d] = r->counts[ref];
-            b->values[d] = r->source->values[ref];
+            /* Lowering has added memory of the group behind what the launch knows. */
+            b->values[d] = ref < r->kernel->source_decls ? r->source->values[ref] : 0;
             break;
         case VYRE_DECL_OWN:
             b->memory[d] = r->lane;
