@@ -4,6 +4,7 @@
 #include "dispatch/run.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/checked.h"
 #include "base/clock.h"
@@ -189,10 +190,31 @@ static vyre_status prepare_locked(vyre_run *run) {
     return status;
 }
 
-vyre_status vyre_run_prepare(vyre_run *run) {
-    vyre_status status = VYRE_OK;
-    if (VYRE_MUTANT(carry_room_late, !is_late(run), false)) {
+/* The pipeline is busy with another dispatch, perhaps one that never ends: waiting for it ends with
+ * the time of this one, or when it is cancelled. */
+static vyre_status lock_pipeline(vyre_run *run) {
+    const struct timespec nap = {.tv_nsec = 100000};
+    if (!run->deadline && !run->options->cancel) {
         pthread_mutex_lock(&run->pipeline->lock);
+        return VYRE_OK;
+    }
+    vyre_status status = VYRE_OK;
+    while (pthread_mutex_trylock(&run->pipeline->lock) != 0) {
+        status = vyre_run_check_time(run);
+        if (status != VYRE_OK) {
+            return status;
+        }
+        (void)nanosleep(&nap, NULL);
+    }
+    return VYRE_OK;
+}
+
+vyre_status vyre_run_prepare(vyre_run *run) {
+    if (!VYRE_MUTANT(carry_room_late, !is_late(run), false)) {
+        return VYRE_OK;
+    }
+    vyre_status status = lock_pipeline(run);
+    if (status == VYRE_OK) {
         status = prepare_locked(run);
         pthread_mutex_unlock(&run->pipeline->lock);
     }
@@ -213,9 +235,11 @@ vyre_status vyre_run_execute(vyre_run *run) {
     if (status != VYRE_OK) {
         return status;
     }
-    pthread_mutex_lock(&run->pipeline->lock);
-    status = execute_locked(run);
-    pthread_mutex_unlock(&run->pipeline->lock);
+    status = lock_pipeline(run);
+    if (status == VYRE_OK) {
+        status = execute_locked(run);
+        pthread_mutex_unlock(&run->pipeline->lock);
+    }
     return status;
 }
 

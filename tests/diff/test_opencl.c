@@ -1,5 +1,7 @@
 /* OpenCL against ref, on the first device that there is: every stored program and random ones. More
  * of these with `make fuzz-diff BACKEND=opencl`. */
+#include <string.h>
+
 #include "diff/programs.h"
 #include "diff/stored.h"
 #include "harness/run.h"
@@ -17,14 +19,39 @@ static void need_opencl(void) {
     }
 }
 
-TEST(goldens_and_examples_give_the_same_bytes_by_opencl) {
-    need_opencl();
+/* Compiling takes most of the time, so that each folder is a test of its own, and a test that is
+ * scaled down leaves all but the examples out. */
+static void check_folder(const char *folder, uint32_t least) {
     /* Found with PoCL 3.1; the text of the kernel is right, and ref gives it its meaning. */
     static const stored_flaw flaws[] = {
         {"tests/golden/diff/reduce_behind_ended_groups.vy",
          "PoCL loses a store that all living lanes do alike, if the first one has ended"},
         {NULL, NULL}};
-    CHECK(stored_check_all("opencl", flaws).same > 40);
+    stored_totals t = {0};
+    need_opencl();
+    if (test_scaled(100) < 100 && strcmp(folder, "examples") != 0) {
+        test_skip("only the examples in a short run");
+    }
+    stored_check_folder("opencl", folder, "", flaws, &t);
+    CHECK(t.same >= least);
+}
+
+TEST(past_bugs_give_the_same_bytes_by_opencl) {
+    check_folder("tests/golden/diff", 15);
+}
+
+TEST(split_programs_give_the_same_bytes_by_opencl) {
+    check_folder("tests/golden/split", 8);
+}
+
+TEST(lowered_programs_give_the_same_bytes_by_opencl) {
+    check_folder("tests/golden/lower", 3);
+    check_folder("tests/golden/split/lowered", 1);
+    check_folder("tests/golden/split/group", 1);
+}
+
+TEST(examples_give_the_same_bytes_by_opencl) {
+    check_folder("examples", 6);
 }
 
 TEST(random_programs_give_the_same_bytes_by_opencl) {

@@ -2,6 +2,7 @@
  * bounds hold, very many dispatches, and threads, a queue and cancellations at once. */
 #include <dirent.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "harness/run.h"
 
@@ -280,6 +281,32 @@ static void *call(void *user) {
         c->right &= fine;
     }
     return NULL;
+}
+
+TEST(waiting_for_a_pipeline_that_never_gets_free_ends_with_the_time) {
+    need_llvm();
+    vyre_device *device = run_open("cpu", NULL);
+    vyre_pipeline *endless = run_compile(
+        device, "program p workgroup(16) { inout v : u32[1]; while (v[0] == 0) { grid_sync; } }");
+    uint32_t zero = 0;
+    const vyre_input in = {&zero, 4};
+    vyre_output first = {0}, second = {0};
+    vyre_event *event = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_pipeline_dispatch_async(endless, &in, 1, &first, 1, NULL, &event, &diag),
+               &diag);
+    const struct timespec start = {.tv_nsec = 20000000};
+    (void)nanosleep(&start, NULL); /* now it has the pipeline, or will be behind the other */
+    const vyre_dispatch_options soon = {.timeout_ns = 2000000};
+    CHECK_STATUS(vyre_pipeline_dispatch(endless, &in, 1, &second, 1, &soon, NULL, &diag),
+                 VYRE_TIMEOUT, &diag);
+    vyre_event_cancel(event);
+    CHECK_STATUS(vyre_event_wait(event, NULL, &diag), VYRE_CANCELLED, &diag);
+    vyre_event_release(event);
+    vyre_output_finish(&first, NULL);
+    vyre_output_finish(&second, NULL);
+    vyre_pipeline_release(endless);
+    vyre_device_close(device);
 }
 
 TEST(threads_a_queue_and_cancellations_at_once) {

@@ -267,7 +267,7 @@ TEST(a_failed_run_leaves_the_outputs_alone) {
     CHECK_STATUS(vyre_dispatch(device, trap, &in, 1, &out, 1, NULL, &report, &diag), VYRE_TRAP,
                  &diag);
     CHECK_HAS(diag.message, "broken");
-    vyre_dispatch_options o = {.timeout_ns = 2000000};
+    vyre_dispatch_options o = {.timeout_ns = 50000000};
     CHECK_STATUS(vyre_dispatch(device, endless, &in, 1, &out, 1, &o, &report, &diag), VYRE_TIMEOUT,
                  &diag);
     o = (vyre_dispatch_options){.max_steps = 1000};
