@@ -183,6 +183,14 @@ static const struct {
     {"set between continues apart that bring the first value back",
      "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
      " if (k > 7) { continue; }\n x = 5; if (f[global_id.x] == 0) { continue; }\n x = 6; }"},
+    {"a sum of the group is uniform over the group",
+     "let s = group_add(global_id.x);\nif (s > 3) { barrier; }"},
+    {"a sum of the group is not uniform over the grid",
+     "let s = group_add(global_id.x);\nif (s > 3) {\n grid_sync; //!\n }"},
+    {"a sum of the grid is uniform over the grid",
+     "let s = grid_add(global_id.x);\nif (s > 3) { grid_sync; }"},
+    {"a scan is not uniform",
+     "let s = grid_scan_add(global_id.x);\nif (s > 3) {\n barrier; //!\n }"},
     {"continues apart in both arms",
      "let x = 0;\nfor (i in 0 .. 4) {\n if (x < 3) {\n grid_sync; //!\n }\n"
      " if (k > i) { if (f[global_id.x] == 0) { continue; } }\n"
