@@ -494,7 +494,7 @@ static uint64_t least_buffer(const differ *d, const vyre_program *program, bool 
             const vyre_module_view *m = vyre_module_get(module);
             const uint64_t bytes = 4 * (m->made_words + m->group_value_words * groups);
             most = bytes > most ? bytes : most;
-            const uint64_t parts = 4 * m->part_words * groups;
+            const uint64_t parts = UINT64_C(4) * m->part_words * groups;
             most = parts > most ? parts : most;
             const uint64_t scalars = UINT64_C(4) * m->scalar_words;
             most = scalars > most ? scalars : most;
