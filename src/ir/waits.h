@@ -5,19 +5,19 @@
 #include "vyre/split.h"
 
 /* Whether all lanes of the grid wait at such a statement. */
-static inline bool vyre_waits_for_grid(uint8_t op) {
+static inline bool vyre_waits_for_grid(uint32_t op) {
     return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_GRID || op == VYRE_STMT_COMBINE ||
            op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
            op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST || op == VYRE_STMT_SWAP;
 }
 
 /* Whether all lanes of a group do, and not of the grid. */
-static inline bool vyre_waits_for_group(uint8_t op) {
+static inline bool vyre_waits_for_group(uint32_t op) {
     return op == VYRE_STMT_BARRIER || op == VYRE_STMT_GROUP;
 }
 
 /* A reduction or scan, over the group or the grid, or a part of it. */
-static inline bool vyre_is_reduction(uint8_t op) {
+static inline bool vyre_is_reduction(uint32_t op) {
     return op == VYRE_STMT_GROUP || op == VYRE_STMT_GRID || op == VYRE_STMT_PART ||
            op == VYRE_STMT_COMBINE || op == VYRE_STMT_BASE;
 }
@@ -33,7 +33,7 @@ static inline bool vyre_waits_for(vyre_split_scope scope, uint8_t op) {
            (scope == VYRE_SPLIT_SCOPE_WORKGROUP && vyre_waits_for_group(op));
 }
 /* Whether the grid does something there besides waiting: swap, too. */
-static inline bool vyre_is_collective(uint8_t op) {
+static inline bool vyre_is_collective(uint32_t op) {
     return vyre_waits_for_grid(op) && op != VYRE_STMT_GRID_SYNC && !vyre_is_reduction(op);
 }
 
