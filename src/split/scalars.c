@@ -37,9 +37,13 @@ static void spread_of_stmt(vyre_scalars *sc, vyre_stmt s) {
         value = sc->scratch[n->arg[0] - n->first_expr].kind;
     } else if (n->op == VYRE_STMT_COMBINE) {
         value = VYRE_SHAPE_GRID;
+    } else if (n->op == VYRE_STMT_GROUP && n->sub == VYRE_REDUCE_BROADCAST) {
+        /* All that ask for one lane get the same. */
+        vyre_shapes_exprs(sc->shapes, step, sc->scratch);
+        const uint8_t asked = sc->scratch[n->arg[1] - n->first_expr].kind;
+        value = asked > VYRE_SHAPE_GROUP ? asked : VYRE_SHAPE_GROUP;
     } else if (n->op == VYRE_STMT_BASE ||
-               (n->op == VYRE_STMT_GROUP && n->sub != VYRE_REDUCE_SCAN_ADD &&
-                n->sub != VYRE_REDUCE_BROADCAST)) {
+               (n->op == VYRE_STMT_GROUP && n->sub != VYRE_REDUCE_SCAN_ADD)) {
         value = VYRE_SHAPE_GROUP;
     }
     const uint8_t control = vyre_shapes_control(sc->shapes, step).kind;
