@@ -107,26 +107,6 @@ typedef struct vyre_collective_copy {
 VYRE_API vyre_collective_copy vyre_collective_on_one_rank(const vyre_module *module, vyre_stmt stmt,
                                                           const uint32_t *counts);
 
-/* Values of groups become one value, or a base for each group, in the order that the language fixes
- * (docs/semantics.md), which matters for floats. Values are bits of a computing type, by linear
- * number of the group; a group without a live lane is absent. */
-typedef enum vyre_combine_op {
-    VYRE_COMBINE_ADD,
-    VYRE_COMBINE_MIN,
-    VYRE_COMBINE_MAX,
-    VYRE_COMBINE_AND,
-    VYRE_COMBINE_OR,
-    VYRE_COMBINE_XOR,
-    VYRE_COMBINE_OPS
-} vyre_combine_op;
-/* By a tree: values[0] is the result, the others are used up. False: all are absent. */
-VYRE_API bool vyre_combine_reduce(vyre_combine_op op, vyre_type type, uint64_t *values,
-                                  bool *present, uint32_t count);
-/* Each value becomes the combination of those before it, +0 if there is none. `room` and
- * `room_present` have as many elements. */
-VYRE_API void vyre_combine_scan(vyre_combine_op op, vyre_type type, uint64_t *values, bool *present,
-                                uint64_t *room, bool *room_present, uint32_t count);
-
 /* Lanes that trapped. The others go on to the next grid barrier, perhaps over several launches;
  * then the lowest of them is told. */
 typedef struct vyre_trap {

@@ -78,6 +78,12 @@ static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
     return status;
 }
 
+/* Operations over the grid that a device does not have are parted by splitting. */
+static bool does_grid_operations(const vyre_device *device, const vyre_program *program) {
+    const uint64_t kind = UINT64_C(1) << VYRE_STMT_GRID;
+    return (vyre_program_get(program)->stats.stmt_kinds & kind & ~device->can.stmts) == 0;
+}
+
 vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
                                  const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
                                  vyre_diag *diag) {
@@ -92,7 +98,8 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     p->waits = vyre_contains_grid_sync(program);
     p->is_split =
         device->info.level == VYRE_LEVEL_PROGRAM
-            ? p->waits && options->split == VYRE_SPLIT_ALWAYS
+            ? p->waits &&
+                  (options->split == VYRE_SPLIT_ALWAYS || !does_grid_operations(device, program))
             : p->waits || (device->info.turns_loops && !options->find_races && !options->outside);
     p->takes_module = p->is_split && vyre_device_takes_modules(device) &&
                       VYRE_MUTANT(pipeline_always_whole, options->split != VYRE_SPLIT_ALWAYS, true);

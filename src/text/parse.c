@@ -68,30 +68,6 @@ static bool parse_header(vyre_parser *p, header *h) {
     return true;
 }
 
-static bool is_reduction(const vyre_token *t) {
-    return t->kind == VYRE_TOKEN_NAME && (t->word == VYRE_WORD_GROUP || t->word == VYRE_WORD_GRID);
-}
-
-/* Operations of groups and the grid are no reserved words: what is not called is a plain name, and
- * a function of the program hides the operation. */
-static void free_names(vyre_source *source) {
-    vyre_token *tokens = source->tokens.data;
-    for (uint32_t i = 0; i < source->tokens.count; i++) {
-        if (is_reduction(&tokens[i]) && tokens[i + 1].kind != VYRE_TOKEN_OPEN_PAREN) {
-            tokens[i].word = VYRE_WORD_PLAIN;
-        }
-        const bool defines =
-            i > 0 && is_reduction(&tokens[i]) && tokens[i - 1].kind == VYRE_TOKEN_NAME &&
-            tokens[i - 1].word == VYRE_WORD_KEY && tokens[i - 1].sub == VYRE_KEY_FN;
-        const uint32_t name = tokens[i].value;
-        for (uint32_t k = 0; k < source->tokens.count && defines; k++) {
-            if (is_reduction(&tokens[k]) && tokens[k].value == name) {
-                tokens[k].word = VYRE_WORD_PLAIN;
-            }
-        }
-    }
-}
-
 /* The integer that a token stands for: a literal, or a const whose value is one. */
 static bool simple_integer(const vyre_parser *p, uint32_t token, uint32_t *out) {
     uint64_t bits;
@@ -239,7 +215,6 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
     const char *file = options ? options->file : NULL;
     vyre_status status = vyre_source_scan(&p.source, text, length, file, allocator, diags);
     if (status == VYRE_OK) {
-        free_names(&p.source);
         p.tokens = p.source.tokens.data;
         if (!parse_header(&p, &h)) {
             vyre_source_foreign(&p.source);
