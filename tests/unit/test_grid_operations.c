@@ -29,17 +29,23 @@ static vyre_device *open_without(void) {
     return run_open_backend(&backend);
 }
 
-static vyre_status dispatch(vyre_device *device, const char *text, vyre_split_mode split,
-                            uint32_t words[4], bool *was_split, vyre_diag *diag) {
+typedef struct outcome {
+    vyre_status status;
+    bool was_split;
+    uint32_t words[4];
+    vyre_diag diag;
+} outcome;
+
+static outcome dispatch(vyre_device *device, const char *text, vyre_split_mode split) {
+    outcome o = {0};
     vyre_program *program = run_parse(text);
-    vyre_output out = {words, 16, 16};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
     vyre_dispatch_report report = {0};
     const vyre_dispatch_options options = {.split = split};
-    const vyre_status status =
-        vyre_dispatch(device, program, NULL, 0, &out, 1, &options, &report, diag);
-    *was_split = report.was_split;
+    o.status = vyre_dispatch(device, program, NULL, 0, &out, 1, &options, &report, &o.diag);
+    o.was_split = report.was_split;
     vyre_program_release(program);
-    return status;
+    return o;
 }
 
 static const char *const sum = "program p workgroup(2) elements(4) { out y : u32[4];\n"
@@ -49,26 +55,22 @@ static const char *const wait = "program p workgroup(2) elements(4) { out y : u3
 
 TEST(a_device_without_them_gets_programs_split) {
     vyre_device *device = open_without();
-    uint32_t words[4] = {0};
-    bool was_split = false;
-    vyre_diag diag = {0};
-    REQUIRE_OK(dispatch(device, sum, VYRE_SPLIT_AUTO, words, &was_split, &diag), &diag);
-    CHECK(was_split);
+    outcome o = dispatch(device, sum, VYRE_SPLIT_AUTO);
+    REQUIRE_OK(o.status, &o.diag);
+    CHECK(o.was_split);
     for (uint32_t i = 0; i < 4; i++) {
-        CHECK_EQ(words[i], 6);
+        CHECK_EQ(o.words[i], 6);
     }
-    CHECK_STATUS(dispatch(device, sum, VYRE_SPLIT_NEVER, words, &was_split, &diag),
-                 VYRE_UNSUPPORTED, &diag);
+    o = dispatch(device, sum, VYRE_SPLIT_NEVER);
+    CHECK_STATUS(o.status, VYRE_UNSUPPORTED, &o.diag);
     vyre_device_close(device);
 }
 
 TEST(what_it_has_runs_whole) {
     vyre_device *device = open_without();
-    uint32_t words[4] = {0};
-    bool was_split = true;
-    vyre_diag diag = {0};
-    REQUIRE_OK(dispatch(device, wait, VYRE_SPLIT_AUTO, words, &was_split, &diag), &diag);
-    CHECK(!was_split);
-    CHECK_EQ(words[0], 2);
+    outcome o = dispatch(device, wait, VYRE_SPLIT_AUTO);
+    REQUIRE_OK(o.status, &o.diag);
+    CHECK(!o.was_split);
+    CHECK_EQ(o.words[0], 2);
     vyre_device_close(device);
 }
