@@ -16,7 +16,7 @@ program outside workgroup(64) elements(100) {
     atomic_add(n[global_id.x / 30], 1);
 }
 VY
-run=("$VYRE" run outside.vy --in x=iota:100 --in n=0,0)
+run=("$VYRE" run outside.vy --in x=iota:100 --in "n=0,0")
 expect_exit 0 "${run[@]}" --bounds
 expect_err 'outside.vy:7:9: warning: 1 accesses outside of x, which has 100 elements: lane 99 reads x[100]'
 expect_err 'outside.vy:12:5: warning: 68 accesses outside of n, which has 2 elements: lane 60 writes n[2]'

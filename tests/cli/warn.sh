@@ -13,7 +13,7 @@ program two workgroup(64) elements(64) {
 }
 VY
 expect_exit 0 "$VYRE" check two.vy
-expect_err 'two.vy:4:5: warning[W002]: `unused` is never used'
+expect_err "two.vy:4:5: warning[W002]: \`unused\` is never used"
 expect_err 'two.vy:5:5: warning[W008]: every lane of the grid stores its own value'
 if grep -q W101 err; then fail "nobody asked for speed"; fi
 expect_exit 0 "$VYRE" check --warn=speed two.vy
