@@ -654,8 +654,8 @@ static void align_groups(vyre_carry_plan *plan) {
     }
 }
 
-/* Lanes that end must be remembered if anything is launched after. A trap ends the whole dispatch
- * at the next grid barrier, but until then only its lane. */
+/* Lanes that end must stay so if anything is launched after. A trap ends the whole dispatch at the
+ * next grid barrier, but until then only its lane. */
 static void place_ended(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     plan->ended_slot = VYRE_NONE;
@@ -664,8 +664,13 @@ static void place_ended(analyst *an) {
         several |= an->blocks->list.data[b].preds > 0;
     }
     bool exits = an->p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1;
-    if (several && (exits || vyre_blocks_outlive_traps(an->blocks, an->p))) {
-        plan->ended_slot = plan->lane_words++;
+    const bool outlive_traps = vyre_blocks_outlive_traps(an->blocks, an->p);
+    plan->lanes_end = several && (exits || outlive_traps);
+    if (plan->lanes_end && !outlive_traps) {
+        vyre_guards_find(&plan->guards, an->p, an->definitions, an->definition);
+    }
+    if (plan->lanes_end) {
+        plan->ended_slot = plan->guards.count > 0 ? VYRE_NONE : plan->lane_words++;
         vyre_ends_find(plan->ends, an->blocks, an->p, &an->found);
     }
 }
@@ -757,7 +762,7 @@ static void place_parts(vyre_carry_plan *plan) {
         part->type = plan->p->exprs[n->arg[0]].type;
         const uint32_t words = vyre_type_size((vyre_type)part->type) / 4;
         part->word = plan->part_words + plan->part_words % words;
-        plan->part_words = part->word + words + (plan->ended_slot != VYRE_NONE);
+        plan->part_words = part->word + words + plan->lanes_end;
         pairs |= words == 2;
     }
     plan->part_words += pairs ? plan->part_words % 2 : 0;

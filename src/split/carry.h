@@ -7,6 +7,7 @@
 #define VYRE_SRC_SPLIT_CARRY_H
 
 #include "split/bases.h"
+#include "split/guards.h"
 #include "split/presence.h"
 #include "split/scalars.h"
 #include "vyre/split.h"
@@ -54,6 +55,8 @@ typedef struct vyre_carry_plan {
     vyre_part *parts; /* by number of the operation */
     uint32_t part_count;
     uint32_t part_words; /* of all of them, for a group */
+    bool lanes_end;      /* before the last launch; who did is found by the guards, or a flag: */
+    vyre_guards guards;
     uint32_t ended_slot; /* lane slot of "this lane has ended", or VYRE_NONE */
     uint8_t *ends;       /* per block: the bits below */
 } vyre_carry_plan;

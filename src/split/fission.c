@@ -274,7 +274,7 @@ static vyre_place carry_place(const vyre_module *m, const vyre_carry_plan *plan,
 static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
                                 const vyre_carry_plan *plan, const uint32_t *order) {
     const vyre_allocator *a = &m->allocator;
-    bool ended = plan->ended_slot != VYRE_NONE;
+    const bool ended = plan->lanes_end, is_flag = plan->ended_slot != VYRE_NONE;
     uint32_t *number = vyre_alloc(a, plan->entity_count, sizeof *number);
     uint32_t count = 0;
     for (uint32_t e = 0; number && e < plan->entity_count; e++) {
@@ -298,9 +298,12 @@ static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
     }
     if (ok && ended) {
         m->carries[count] = (vyre_carry){.name = "(lanes that ended)",
-                                         .kind = VYRE_CARRY_ENDED,
-                                         .words = 1,
+                                         .kind = is_flag ? VYRE_CARRY_ENDED : VYRE_CARRY_RECOMPUTED,
+                                         .words = is_flag,
                                          .slot = plan->ended_slot};
+        if (!is_flag) {
+            m->carries[count].place = vyre_program_stmt_place(m->source, plan->guards.list[0].stmt);
+        }
     }
     for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
         for (uint32_t k = plan->first_present[order[i]];

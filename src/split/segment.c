@@ -2,8 +2,9 @@
  *
  *     if (_turn[0] != _expect) { exit; }        of modules for launching ahead: only in its turn
  *     let at = linear number of the lane;
- *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have
- *     let x = _lane[slot * _lanes + at];        values that the block touches
+ *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have:
+ * by a flag, or what they ended by (guards.h) let x = _lane[slot * _lanes + at];        values that
+ * the block touches
  *     ... workgroup memory and private arrays back in place ...
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
@@ -165,10 +166,22 @@ static void declare_source(maker *m) {
 
 /* The block itself */
 
+/* What a variable of a guard is made of; as deep as there are such variables at most. */
+static vyre_expr guard_value(maker *m, vyre_var var) {
+    uint32_t i = 0;
+    while (m->guard->values[i].var != var) {
+        i++;
+    }
+    return vyre_rewrite_expr(&m->rw, m->guard->values[i].value);
+}
+
 static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *operands, void *user) {
     const vyre_expr_node *n = &rw->p->exprs[expr];
     maker *m = user;
     (void)operands;
+    if (n->op == VYRE_EXPR_VAR && m->guard) {
+        return guard_value(m, n->ref);
+    }
     if (n->op == VYRE_EXPR_VAR) {
         return m->param[n->ref] == VYRE_NONE ? VYRE_NONE : vyre_build_ref(m->b, m->param[n->ref]);
     }
@@ -338,18 +351,54 @@ static void note_recipes(maker *m) {
     }
 }
 
+/* Guards that are passed before the block. */
+static uint32_t passed_guards(const maker *m) {
+    const vyre_guards *guards = &m->plan->guards;
+    uint32_t count = 0;
+    while (count < guards->count &&
+           vyre_guard_is_before(m->plan->blocks, m->block, guards->list[count].stmt)) {
+        count++;
+    }
+    return count;
+}
+
+static void note_guards(maker *m) {
+    for (uint32_t i = 0; i < passed_guards(m); i++) {
+        const vyre_guard *guard = &m->plan->guards.list[i];
+        note_exprs(m, m->p->stmts[guard->stmt].first_expr, m->p->stmts[guard->stmt].end_expr);
+        for (uint32_t k = 0; k < guard->count; k++) {
+            note_exprs(m, vyre_expr_first(m->p, guard->values[k].value),
+                       guard->values[k].value + 1);
+        }
+    }
+}
+
+static void leave_if(maker *m, vyre_expr condition) {
+    vyre_build_if(m->b, condition);
+    vyre_build_exit(m->b);
+    vyre_build_end(m->b);
+}
+
+static void leave_ended(maker *m) {
+    if (m->plan->ended_slot != VYRE_NONE) {
+        leave_if(m, op2(m, VYRE_EXPR_NE, vyre_segment_load_ended(m), u32(m, 0)));
+    }
+    for (uint32_t i = 0; i < passed_guards(m); i++) {
+        m->guard = &m->plan->guards.list[i];
+        leave_if(m, vyre_rewrite_expr(&m->rw, m->p->stmts[m->guard->stmt].arg[0]));
+        m->guard = NULL;
+    }
+}
+
 static void restore(maker *m) {
     if (m->module->checks_turn) {
         check_turn(m);
     }
     if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0) &&
         !is_one_lane(m)) {
-        vyre_expr ended = vyre_segment_load_ended(m);
-        vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, ended, u32(m, 0)));
-        vyre_build_exit(m->b);
-        vyre_build_end(m->b);
+        leave_ended(m);
     }
-    if (m->plan->ends[m->number] & VYRE_MAY_END) {
+    if (m->plan->ends[m->number] & VYRE_MAY_END && m->plan->ended_slot != VYRE_NONE) {
         (void)vyre_segment_here(m); /* before any nested exit uses it */
     }
     for (const vyre_presence *i = m->begin; i < m->end; i++) {
@@ -385,6 +434,7 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
         vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
     }
     note_recipes(m);
+    note_guards(m);
     declare_source(m);
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
     open_regions(m);

@@ -50,7 +50,7 @@ static combiner combiner_of(maker *m, vyre_stmt s) {
                       .n = n,
                       .type = (vyre_type)part->type,
                       .word = part->word,
-                      .some_absent = m->plan->ended_slot != VYRE_NONE,
+                      .some_absent = m->plan->lanes_end,
                       .count = VYRE_NONE};
 }
 

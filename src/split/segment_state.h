@@ -17,6 +17,7 @@ struct vyre_segment_maker {
     /* Of the present segment; the maps are emptied where they were filled, not as a whole. */
     const vyre_block *block;
     uint32_t number;                  /* of the block */
+    const vyre_guard *guard;          /* at work, or NULL */
     const vyre_presence *begin, *end; /* what the block has to do with */
     vyre_rewriter rw;
     vyre_builder *b;

@@ -13,7 +13,7 @@ program kinds workgroup(4) elements(8) {
     let head = data[group_id.x * 4]; // the same for a group
     tile[local_id.x] = data[i];
     seen[i % 3] = f32(i) * 0.5;
-    if (i == 5) {
+    if (data[i] == 5) {
         exit;
     }
     grid_sync; // one launch is enough for both sides, the groups wait
