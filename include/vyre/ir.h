@@ -11,7 +11,9 @@
  *
  * The expressions of a statement are the contiguous range [first_expr, end_expr), in the order in
  * which they are evaluated; each belongs to one statement (or declaration) and to one user. They
- * are pure, except that they load: whatever has an effect is a statement.
+ * are pure, except that they load: whatever has an effect is a statement. What stands on the right
+ * of && and ||, and in the arms of ?:, is evaluated where C would; a load has no effect, so whoever
+ * runs a program may evaluate more than that.
  */
 #ifndef VYRE_IR_H
 #define VYRE_IR_H
@@ -113,6 +115,7 @@ typedef enum vyre_form {
     VYRE_FORM_LEAF,
     VYRE_FORM_PREFIX,
     VYRE_FORM_INFIX,
+    VYRE_FORM_TERNARY,
     VYRE_FORM_CALL,
     VYRE_FORM_SPECIAL
 } vyre_form;

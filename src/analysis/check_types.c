@@ -43,7 +43,7 @@ static const char *wrong_code(vyre_expr_op op, const vyre_expr_info *info) {
 
 /* Code for operands that differ in type. */
 static const char *mixed_code(vyre_expr_op op, const vyre_expr_info *info) {
-    if (op == VYRE_EXPR_REM || op == VYRE_EXPR_FMA || op == VYRE_EXPR_SELECT) {
+    if (op == VYRE_EXPR_REM || op == VYRE_EXPR_FMA || info->operands == VYRE_OPERANDS_SELECT) {
         return op == VYRE_EXPR_REM ? "V090" : op == VYRE_EXPR_FMA ? "V028" : "V029";
     }
     if (info->result == VYRE_RESULT_BOOL) {

@@ -112,7 +112,8 @@ static range_value value_of(range_state *s, vyre_expr expr, uint8_t *flags) {
         return any_value(s, expr, range_of_type((vyre_type)s->p->decls[e->ref].type));
     case VYRE_EXPR_CAST:
     case VYRE_EXPR_BITCAST: return convert(s, expr, e, flags);
-    case VYRE_EXPR_SELECT: return choose(s, expr, e);
+    case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND: return choose(s, expr, e);
     default: return range_operate(s, expr, flags);
     }
 }

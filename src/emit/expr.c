@@ -390,7 +390,8 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
     case VYRE_EXPR_OR:
         return e->dialect->joins_by_bits ? expand(e, "$u0 | $u1", s, EMIT_BITS)
                                          : expand(e, "$r0 || $r1", s, EMIT_OR);
-    case VYRE_EXPR_SELECT: return expand(e, "$r0 ? $r1 : $r2", s, EMIT_TERNARY);
+    case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND: return expand(e, "$r0 ? $r1 : $r2", s, EMIT_TERNARY);
     case VYRE_EXPR_MIN: return call(e, EMIT_MIN, s, "vy_min_$N($a0, $a1)");
     case VYRE_EXPR_MAX: return call(e, EMIT_MAX, s, "vy_max_$N($a0, $a1)");
     case VYRE_EXPR_ABS_DIFF: return call(e, EMIT_ABS_DIFF, s, "vy_abs_diff_$N($a0, $a1)");
@@ -430,7 +431,7 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
 
 static bool takes_truth(vyre_expr_op op, uint32_t operand) {
     return op == VYRE_EXPR_AND || op == VYRE_EXPR_OR || op == VYRE_EXPR_NOT ||
-           (op == VYRE_EXPR_SELECT && operand == 0);
+           ((op == VYRE_EXPR_SELECT || op == VYRE_EXPR_COND) && operand == 0);
 }
 
 static emit_expr node_text(emit_program *e, vyre_expr expr) {

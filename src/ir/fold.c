@@ -266,7 +266,8 @@ bool vyre_fold(const vyre_program_view *p, vyre_expr expr, const uint64_t *opera
     case VYRE_EXPR_NOT: *out = in[0] == 0; return true;
     case VYRE_EXPR_AND: *out = in[0] != 0 && in[1] != 0; return true;
     case VYRE_EXPR_OR: *out = in[0] != 0 || in[1] != 0; return true;
-    case VYRE_EXPR_SELECT: *out = in[0] ? in[1] : in[2]; return true;
+    case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND: *out = in[0] ? in[1] : in[2]; return true;
     default: break;
     }
     if (type == VYRE_BOOL) {

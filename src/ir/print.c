@@ -140,6 +140,10 @@ static void put_leaf(printer *out, const vyre_expr_node *e) {
 static bool needs_brackets(const vyre_expr_node *parent, uint32_t k, const vyre_expr_node *child) {
     const vyre_expr_info *up = vyre_expr_info_of((vyre_expr_op)parent->op);
     const vyre_expr_info *down = vyre_expr_info_of((vyre_expr_op)child->op);
+    if (down->form == VYRE_FORM_TERNARY) {
+        return up->form == VYRE_FORM_PREFIX || up->form == VYRE_FORM_INFIX ||
+               (up->form == VYRE_FORM_TERNARY && k == 0);
+    }
     if (up->form == VYRE_FORM_PREFIX) {
         return down->form == VYRE_FORM_INFIX || down->form == VYRE_FORM_PREFIX ||
                (parent->op == VYRE_EXPR_NEG && child->op == VYRE_EXPR_LITERAL);
@@ -165,6 +169,11 @@ static void put_around(printer *out, const vyre_expr_node *e, uint32_t k, uint32
     case VYRE_FORM_INFIX:
         if (k == 1) {
             putf(out, " %s ", info->spelling);
+        }
+        break;
+    case VYRE_FORM_TERNARY:
+        if (k == 1 || k == 2) {
+            put(out, k == 1 ? " ? " : " : ");
         }
         break;
     case VYRE_FORM_CALL:

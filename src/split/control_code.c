@@ -50,7 +50,8 @@ static vyre_code_op op_of(const vyre_expr_node *n, vyre_type type, bool *swap) {
     case VYRE_EXPR_NOT: return VYRE_CODE_NOT;
     case VYRE_EXPR_AND: return VYRE_CODE_AND;
     case VYRE_EXPR_OR: return VYRE_CODE_OR;
-    case VYRE_EXPR_SELECT: return VYRE_CODE_SELECT;
+    case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND: return VYRE_CODE_SELECT;
     default: break;
     }
     if (type == VYRE_BOOL) {

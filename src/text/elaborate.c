@@ -76,12 +76,15 @@ static void settle_types(vyre_parser *p) {
         } else if (n->group == VYRE_VOID) {
             n->group = choose(VYRE_VOID, n->fraction);
         }
-        bool logic = n->op == VYRE_EXPR_AND || n->op == VYRE_EXPR_OR || n->op == VYRE_EXPR_SELECT;
         for (uint32_t i = 0; i < n->kid_count; i++) {
             vyre_node *kid = kid_of(p, n, i);
             kid->want = i >= first && i < end ? n->group : kid_want(p, n, kid, i);
-            if (n->refuse || logic) {
-                kid->refuse = n->refuse ? n->refuse : VYRE_REFUSE_LOGIC;
+            if (n->refuse) {
+                kid->refuse = n->refuse;
+            } else if (vyre_node_is_lazy(n->op, i)) {
+                kid->refuse = VYRE_REFUSE_LAZY;
+            } else if (n->op == VYRE_EXPR_SELECT) {
+                kid->refuse = VYRE_REFUSE_SELECT;
             }
         }
     }
@@ -91,8 +94,13 @@ static void refuse_effect(vyre_parser *p, const vyre_node *n) {
     static const struct {
         const char *code, *where, *fix;
     } reasons[] = {
-        [VYRE_REFUSE_LOGIC] = {"V221", "under `&&`, `||` or `select`, which evaluate all operands",
-                               "bind it with let before the statement"},
+        [VYRE_REFUSE_LAZY] =
+            {"V221",
+             "on the right of `&&` or `||` or in an arm of `?:`, where it might not "
+             "be evaluated",
+             "bind it with let before the statement, or use if"},
+        [VYRE_REFUSE_SELECT] = {"V221", "under `select`, which evaluates all operands",
+                                "bind it with let before the statement"},
         [VYRE_REFUSE_CONSTANT] = {"V223", "in a declaration or clause", "use constants and len"},
     };
     char room[64];
@@ -103,7 +111,7 @@ static void refuse_effect(vyre_parser *p, const vyre_node *n) {
 
 /* Which loads must be bound before an effect to their right. A node belongs to the statement of its
  * nearest user that is bound (its cap); a load is in danger when an effect comes between the two.
- */
+ * One that might not be evaluated is bound together with the operator that decides it. */
 static void settle_order(vyre_parser *p) {
     uint32_t next_effect = VYRE_NONE;
     for (uint32_t at = p->nodes.count; at-- > 0;) {
@@ -111,7 +119,8 @@ static void settle_order(vyre_parser *p) {
         if (n->cap == 0) {
             n->cap = VYRE_NONE; /* a root: bound by the statement itself */
         }
-        n->bound = n->op == VYRE_EXPR_LOAD && next_effect < n->cap;
+        n->bound = next_effect < n->cap &&
+                   (n->op == VYRE_EXPR_LOAD || (n->loads && vyre_node_is_lazy(n->op, 1)));
         bool own = n->bound || n->op == VYRE_NODE_BIND || vyre_node_is_effect(n->op);
         for (uint32_t i = 0; i < n->kid_count; i++) {
             kid_of(p, n, i)->cap = own ? at : n->cap;
@@ -245,9 +254,11 @@ static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     case VYRE_NODE_BIND: return bind(p, kid_handle(p, n, 0));
     case VYRE_NODE_AGAIN: return p->nodes.data[n->ref].handle;
     case VYRE_NODE_ZERO: return vyre_build_u32(b, 0);
-    default:
-        return vyre_build_op(b, (vyre_expr_op)n->op, kid_handle(p, n, 0), kid_handle(p, n, 1),
-                             kid_handle(p, n, 2));
+    default: {
+        vyre_expr value = vyre_build_op(b, (vyre_expr_op)n->op, kid_handle(p, n, 0),
+                                        kid_handle(p, n, 1), kid_handle(p, n, 2));
+        return n->bound ? bind(p, value) : value;
+    }
     }
 }
 

@@ -10,7 +10,17 @@
 #include "ir/precedence.h"
 #include "text/parser.h"
 
-enum { FRAME_BINARY, FRAME_PREFIX, FRAME_PAREN, FRAME_ARGUMENTS, FRAME_INDEX, FRAME_PLACE };
+/* COND: c ? up to its colon; behind that it is a binary operator with three operands and the lowest
+ * precedence, which is what makes it bind to the right. */
+enum {
+    FRAME_BINARY,
+    FRAME_PREFIX,
+    FRAME_PAREN,
+    FRAME_ARGUMENTS,
+    FRAME_INDEX,
+    FRAME_PLACE,
+    FRAME_COND
+};
 
 void vyre_parser_clear(vyre_parser *p) {
     p->nodes.count = 0;
@@ -101,8 +111,10 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
     n.kid_count = kid_count;
     n.handle = VYRE_NONE;
     n.height = 1;
+    n.loads = n.op == VYRE_EXPR_LOAD;
     for (uint32_t i = 0; i < kid_count; i++) {
         uint16_t below = p->nodes.data[kids[i]].height;
+        n.loads |= p->nodes.data[kids[i]].loads;
         n.height = below >= n.height ? (uint16_t)(below + 1) : n.height;
         p->out_of_memory |= !vyre_vec_push(a, &p->kids, kids[i]);
     }
@@ -117,6 +129,7 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
     }
     if (vyre_node_is_effect(n.op) || n.op == VYRE_NODE_BIND) {
         n.height = 1; /* its user sees a variable */
+        n.loads = false;
     }
     if (!vyre_vec_push(a, &p->nodes, n)) {
         p->out_of_memory = true;
@@ -174,7 +187,7 @@ static vyre_frame *top_frame(vyre_parser *p) {
 /* Completes the operator on top of the stack. */
 static bool reduce_top(vyre_parser *p) {
     vyre_frame f = p->frames.data[--p->frames.count];
-    uint32_t base = f.kind == FRAME_BINARY ? f.operands - 1 : f.operands;
+    uint32_t base = f.operands - (f.kind != FRAME_BINARY ? 0 : f.op == VYRE_EXPR_COND ? 2 : 1);
     vyre_node shape = {.op = f.op, .first = f.token};
     if (f.kind == FRAME_BINARY) {
         shape.first = p->nodes.data[p->operands.data[base]].first;
@@ -577,12 +590,27 @@ static step operator(vyre_parser *p) {
         p->at++;
         return STEP_OPERAND;
     }
+    if (kind == VYRE_TOKEN_QUESTION) {
+        bool fine = reduce_operators(p, 1) &&
+                    push_frame(p, (vyre_frame){.kind = FRAME_COND, .token = p->at});
+        p->at++;
+        return fine ? STEP_OPERAND : STEP_ERROR;
+    }
     if (!reduce_operators(p, 0)) {
         return STEP_ERROR;
     }
     vyre_frame *f = top_frame(p);
     if (!f) {
         return STEP_DONE;
+    }
+    if (f->kind == FRAME_COND) {
+        if (kind != VYRE_TOKEN_COLON) {
+            vyre_parser_expect(p, VYRE_TOKEN_COLON, "between the values of `?`");
+            return STEP_ERROR;
+        }
+        vyre_frame frame = {.kind = FRAME_BINARY, .op = VYRE_EXPR_COND, .token = p->at++};
+        p->frames.count--;
+        return push_frame(p, frame) ? STEP_OPERAND : STEP_ERROR;
     }
     if (f->kind == FRAME_INDEX || f->kind == FRAME_PLACE) {
         if (kind != VYRE_TOKEN_CLOSE_INDEX) {

@@ -55,6 +55,7 @@
     X(CLOSE_BRACE, "}", COUNT)                                                                     \
     X(COMMA, ",", COUNT)                                                                           \
     X(SEMICOLON, ";", COUNT)                                                                       \
+    X(QUESTION, "?", COUNT)                                                                        \
     X(COLON, ":", COUNT)                                                                           \
     X(DOT, ".", COUNT)
 

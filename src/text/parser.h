@@ -33,14 +33,15 @@ enum {
 
 typedef struct vyre_node {
     uint8_t op;
-    uint8_t sub;    /* BUILTIN, CAST, ATOMIC, SUBGROUP, GROUP, GRID: which */
-    uint8_t axis;   /* BUILTIN: axis; ATOMIC: vyre_ordering */
-    uint8_t type;   /* VYRE_VOID: all literals below it lack a type, the context decides */
-    uint8_t group;  /* common type of the operands that must agree */
-    uint8_t want;   /* type that the context asks for, or VYRE_VOID */
-    bool fraction;  /* without a context it is f32, not u32 */
-    bool negative;  /* LITERAL: a minus stands directly before it */
-    bool bound;     /* LOAD: an effect to the right comes before its use, so a let keeps it */
+    uint8_t sub;   /* BUILTIN, CAST, ATOMIC, SUBGROUP, GROUP, GRID: which */
+    uint8_t axis;  /* BUILTIN: axis; ATOMIC: vyre_ordering */
+    uint8_t type;  /* VYRE_VOID: all literals below it lack a type, the context decides */
+    uint8_t group; /* common type of the operands that must agree */
+    uint8_t want;  /* type that the context asks for, or VYRE_VOID */
+    bool fraction; /* without a context it is f32, not u32 */
+    bool negative; /* LITERAL: a minus stands directly before it */
+    bool loads;    /* it or something below it loads when it is evaluated */
+    bool bound;    /* an effect to the right comes before its use, so a let keeps what was loaded */
     uint8_t refuse; /* VYRE_REFUSE_*: why no effect may stand here */
     uint16_t height;
     uint32_t ref; /* VAR: symbol; REF, LEN, LOAD, ATOMIC: symbol; CALL: item; AGAIN: node */
@@ -50,7 +51,7 @@ typedef struct vyre_node {
     vyre_expr handle;
 } vyre_node;
 
-enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LOGIC, VYRE_REFUSE_CONSTANT };
+enum { VYRE_REFUSE_NOTHING, VYRE_REFUSE_LAZY, VYRE_REFUSE_SELECT, VYRE_REFUSE_CONSTANT };
 
 typedef struct vyre_symbol {
     uint32_t name;
@@ -208,6 +209,10 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
 uint32_t vyre_parser_zero(vyre_parser *p, uint32_t token);
 static inline bool vyre_node_is_effect(uint8_t op) {
     return op >= VYRE_NODE_ATOMIC && op <= VYRE_NODE_CALL;
+}
+/* Operand i is evaluated only where C would. */
+static inline bool vyre_node_is_lazy(uint8_t op, uint32_t i) {
+    return i > 0 && (op == VYRE_EXPR_AND || op == VYRE_EXPR_OR || op == VYRE_EXPR_COND);
 }
 static inline bool vyre_node_is_reduction(uint8_t op) {
     return op == VYRE_NODE_GROUP || op == VYRE_NODE_GRID;

@@ -41,7 +41,7 @@ static void cover_exprs(coverage *c, const vyre_program_view *p) {
     for (uint32_t i = 0; i < p->expr_count; i++) {
         const vyre_expr_node *e = &p->exprs[i];
         const uint32_t arity = vyre_expr_info_of((vyre_expr_op)e->op)->arity;
-        const uint32_t operand = e->op == VYRE_EXPR_SELECT ? 1 : 0;
+        const uint32_t operand = e->op == VYRE_EXPR_SELECT || e->op == VYRE_EXPR_COND;
         const uint8_t type = arity == 0 ? e->type : p->exprs[e->u.arg[operand]].type;
         c->exprs[e->op][type] = true;
         if (e->op == VYRE_EXPR_CAST) {
@@ -89,7 +89,7 @@ static void expect(bool occurred, const char *what, vyre_type type) {
 static void expect_exprs(const coverage *c, vyre_type type) {
     for (int op = 0; op < VYRE_EXPR_COUNT; op++) {
         const vyre_expr_info *info = vyre_expr_info_of((vyre_expr_op)op);
-        const uint32_t operand = op == VYRE_EXPR_SELECT ? 1 : 0;
+        const uint32_t operand = info->operands == VYRE_OPERANDS_SELECT;
         const bool leaf = info->arity == 0;
         const bool counts = op == VYRE_EXPR_LEN || op == VYRE_EXPR_BUILTIN;
         if (leaf ? !counts || type == VYRE_U32

@@ -233,22 +233,24 @@ TEST(rules_of_division_shifts_and_saturation) {
     CHECK_EQ(one(VYRE_EXPR_ROTR, VYRE_U32, 1, 1), 0x80000000);
 }
 
-/* select takes any computing type in its arms, bool or u32 as condition. */
+/* select and ?: take any computing type in their arms, bool or u32 as condition. */
 static vyre_expr make_select(vyre_builder *b, const vyre_expr operands[3], const void *user) {
-    (void)user;
-    return vyre_build_op(b, VYRE_EXPR_SELECT, operands[0], operands[1], operands[2]);
+    const vyre_expr_op *op = user;
+    return vyre_build_op(b, *op, operands[0], operands[1], operands[2]);
 }
 
 TEST(select_and_bitcast_keep_bits) {
     static const uint64_t conditions[] = {0, 1, 2, 0x80000000};
     static uint64_t x[4], y[4], got[4];
     for (uint32_t t = VYRE_BOOL; t <= VYRE_F64; t++) {
-        for (uint32_t c = VYRE_BOOL; c <= VYRE_U32; c++) {
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint32_t c = VYRE_BOOL + k % 2;
+            const vyre_expr_op op = k < 2 ? VYRE_EXPR_SELECT : VYRE_EXPR_COND;
             ops_values((vyre_type)t, 5, x, 4);
             ops_values((vyre_type)t, 6, y, 4);
             const vyre_type types[3] = {(vyre_type)c, (vyre_type)t, (vyre_type)t};
             ops_run(types, (const uint64_t *const[3]){conditions, x, y}, (vyre_type)t, 4,
-                    make_select, NULL, got);
+                    make_select, &op, got);
             for (uint32_t i = 0; i < 4; i++) {
                 CHECK_EQ(got[i], i ? x[i] : y[i]);
             }

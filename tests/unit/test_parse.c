@@ -113,6 +113,34 @@ TEST(precedence_is_that_of_c) {
     BODY("let x = ~n << 1 + 2;", "let x = ~n << 1 + 2;\n");
 }
 
+TEST(a_choice_binds_loosest_and_to_the_right) {
+    BODY("let x = n ? 1 : m;", "let x = n ? 1i : m;\n");
+    BODY("let x : f64 = n < 2 ? 1 : 2;", "let x = n < 2 ? 1.0d : 2.0d;\n");
+    BODY("let x = n || 1 ? 1 + 2 : 3 * 4;", "let x = n || 1 ? 1 + 2 : 3 * 4;\n");
+    BODY("let x = n ? 1 : (n == 2 ? 3 : 4);", "let x = n ? 1 : n == 2 ? 3 : 4;\n");
+    BODY("let x = n ? n == 2 ? 3 : 4 : 5;", "let x = n ? n == 2 ? 3 : 4 : 5;\n");
+    BODY("let x = (n ? 1 : n) ? 3 : 4;", "let x = (n ? 1 : n) ? 3 : 4;\n");
+    BODY("let x = (n ? 1 : 2) + 3;", "let x = (n ? 1 : 2) + 3;\n");
+    BODY("let x = 1 + (n ? 1 : 2);", "let x = 1 + (n ? 1 : 2);\n");
+    BODY("let x = -(n ? m : 1);", "let x = -(n ? m : 1i);\n");
+    BODY("let x = !n ? -m : ~m;", "let x = !n ? -m : ~m;\n");
+    BODY("let x = min(n ? 1 : 2, b[n ? 3 : 4]);", "let x = min(n ? 1 : 2, b[n ? 3 : 4]);\n");
+}
+
+/* What is loaded only where it counts is bound as a whole. */
+TEST(loads_that_may_be_left_out_stay_so_before_an_effect) {
+    BODY("let x = (n ? b[1] : 2) + f(1);",
+         "let _0 = n ? b[1] : 2;\nlet _1 = f(1);\nlet x = _0 + _1;\n");
+    BODY("let x = u32(b[0] == 1 && b[1] == 2) + f(1);",
+         "let _0 = b[0] == 1 && b[1] == 2;\nlet _1 = f(1);\nlet x = u32(_0) + _1;\n");
+    BODY("let x = (b[0] + f(1) ? b[1] : n) + f(2);",
+         "let _0 = b[0];\nlet _1 = f(1);\nlet _2 = _0 + _1 ? b[1] : n;\nlet _3 = f(2);\n"
+         "let x = _2 + _3;\n");
+    BODY("let x = (n ? 1 : 2) + f(1);", "let _0 = f(1);\nlet x = (n ? 1 : 2) + _0;\n");
+    BODY("if (f(1) == 0 && b[0] == 1) { }", "let _0 = f(1);\nif (_0 == 0 && b[0] == 1) {\n}\n");
+    BODY("let x = f(1) ? b[0] : b[1];", "let _0 = f(1);\nlet x = _0 ? b[0] : b[1];\n");
+}
+
 TEST(effects_are_hoisted_in_order) {
     BODY("let x = atomic_add(b[0], 1);", "let x = atomic_add(b[0], 1);\n");
     BODY("atomic_cas(b[n], 1, 2, relaxed);", "atomic_cas(b[n], 1, 2, relaxed);\n");

@@ -98,6 +98,13 @@ TEST(syntax_errors) {
     WRONG("let x = n && f(1);", "V221@2:14");
     WRONG("let x = select(n, atomic_add(b[0], 1), 2);", "V221@2:19");
     WRONG("let x = 1 || !(f(1) == 2);", "V221@2:16");
+    WRONG("let x = n ? f(1) : 2;", "V221@2:13");
+    WRONG("let x = n ? 1 : f(2);", "V221@2:17");
+    WRONG("let x = f(1) && (n || f(2) == 1);", "V221@2:23");
+    WRONG("let x = n ? 1;", "V210@2:14");
+    WRONG("let x = n ? : 1;", "V219@2:13");
+    WRONG("let x = (n ? 1) : 1;", "V210@2:15");
+    WRONG("let x = n : 1;", "V210@2:9");
     WRONG("let x : i32 = 1.5;", "V224@2:15");
     WRONG("let x = 4294967296;", "V224@2:9");
     WRONG("let x : i32 = 2147483648;", "V224@2:15");

@@ -25,6 +25,39 @@ static const verdict verdicts[] = {
     {"b[global_id.x] = 1;", 0, 0, {0, 0}},                     /* neighbouring bytes are elements */
     {"x[100 + global_id.x % 2] = global_id.x;", 0, 0, {0, 0}}, /* out of bounds: nothing */
     {"if (global_id.x == 0) { x[9] = 1;\natomic_add(x[9], 1); x[9] = x[9] + 1; }", 0, 0, {0, 0}},
+    /* What is not asked for is not read. */
+    {"if (global_id.x == 0) { x[7] = 1; }\nx[global_id.x + 32] = global_id.x == 0 ? x[7] : 2;",
+     0,
+     0,
+     {0, 0}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nx[global_id.x + 32] = global_id.x != 0 ? 2 : x[7];",
+     0,
+     0,
+     {0, 0}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nif (global_id.x == 0 && x[7] == 1) { x[33] = 1; }",
+     0,
+     0,
+     {0, 0}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nif (global_id.x > 0 || x[7] == 1) { x[global_id.x + 32] "
+     "= 1; }",
+     0,
+     0,
+     {0, 0}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nx[global_id.x + 32] = (global_id.x == 0 ? global_id.x "
+     "== "
+     "1 ? x[6] : 3 : x[6]) + 1;",
+     0,
+     0,
+     {0, 0}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nx[global_id.x + 32] = select(global_id.x == 0, x[7], "
+     "2);",
+     1,
+     0,
+     {3, 4}},
+    {"if (global_id.x == 0) { x[7] = 1; }\nx[global_id.x + 32] = global_id.x == 1 ? x[7] : 2;",
+     1,
+     0,
+     {3, 4}},
     /* Harmless: one value. */
     {"x[5] = 3;", 1, 1, {3, 3}},
     {"if (global_id.x < 4) { x[5] = 3; } else { x[5] = 3; }\ngrid_sync;\nx[global_id.x + 32] = "

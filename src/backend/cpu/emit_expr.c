@@ -364,6 +364,7 @@ cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_
     case VYRE_EXPR_AND:
     case VYRE_EXPR_OR:
     case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND:
     case VYRE_EXPR_EXP:
     case VYRE_EXPR_EXP2:
     case VYRE_EXPR_LOG:
@@ -442,6 +443,7 @@ static bool stays_near(vyre_expr_op op, const cpu_value *arg, const cpu_value *v
     case VYRE_EXPR_SUB:
     case VYRE_EXPR_REM: return first;
     case VYRE_EXPR_SELECT:
+    case VYRE_EXPR_COND:
         return (is_near(y) && (is_near(z) || z->hold == CPU_ONE)) ||
                (is_near(z) && y->hold == CPU_ONE);
     case VYRE_EXPR_CAST:
@@ -497,7 +499,8 @@ void cpu_emit_exprs(cpu_emit *e, uint32_t first, uint32_t end) {
             v = logic(e, op == VYRE_EXPR_AND ? "and" : "or", arg[0], arg[1]);
             v = cpu_with_span(e, op, arg[0], arg[1], v);
             break;
-        case VYRE_EXPR_SELECT: v = select_value(e, arg[0], arg[1], arg[2]); break;
+        case VYRE_EXPR_SELECT:
+        case VYRE_EXPR_COND: v = select_value(e, arg[0], arg[1], arg[2]); break;
         default:
             if (!cpu_apply_cut(e, op, arg[0], arg[1], &v)) {
                 v = cpu_with_span(e, op, arg[0], arg[1], cpu_apply(e, op, arg[0], arg[1], arg[2]));

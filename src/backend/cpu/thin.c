@@ -141,7 +141,7 @@ bool cpu_apply_thin(cpu_emit *e, vyre_expr_op op, const vyre_expr_node *n, cpu_v
                     cpu_value *out) {
     cpu_value *x = &arg[0], *y = &arg[1];
     const bool any = x->thin || y->thin;
-    if (op == VYRE_EXPR_SELECT) {
+    if (op == VYRE_EXPR_SELECT || op == VYRE_EXPR_COND) {
         return (e->thins || y->thin || arg[2].thin) && e->width > 1 && choose_thin(e, arg, out);
     }
     if ((op == VYRE_EXPR_CAST || op == VYRE_EXPR_BITCAST) && x->thin) {

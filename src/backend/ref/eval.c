@@ -247,6 +247,33 @@ static const uint8_t arities[VYRE_EXPR_COUNT] = {
 #include "vyre/ops.def"
 };
 
+/* Operand `at` of the node `user` has the value: the node behind which evaluation goes on. A part
+ * that is passed over leaves an old value on the stack, which the user does not look at. */
+static uint32_t next_asked(const vyre_expr_node *exprs, uint32_t user, uint32_t at,
+                           uint64_t value) {
+    const vyre_expr_node *e = &exprs[user];
+    if (e->op == VYRE_EXPR_COND && at == e->u.arg[0]) {
+        return value != 0 ? at : e->u.arg[1];
+    }
+    const bool decided = e->op == VYRE_EXPR_AND  ? value == 0
+                         : e->op == VYRE_EXPR_OR ? value != 0
+                                                 : true; /* the first arm is taken */
+    return decided ? user - 1 : at;
+}
+
+void vyre_ref_eval_prepare(vyre_ref_machine *m) {
+    const vyre_program_view *p = m->program;
+    for (uint32_t i = 0; i < p->expr_count; i++) {
+        const vyre_expr_node *e = &p->exprs[i];
+        if (e->op == VYRE_EXPR_AND || e->op == VYRE_EXPR_OR || e->op == VYRE_EXPR_COND) {
+            m->asked[e->u.arg[0]] = i;
+        }
+        if (e->op == VYRE_EXPR_COND) {
+            m->asked[e->u.arg[1]] = i;
+        }
+    }
+}
+
 /* An operand of the node e that is being evaluated. */
 #define ARG(i) (stack[e->u.arg[i] - first])
 
@@ -270,7 +297,8 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_NOT: value = ARG(0) == 0; break;
         case VYRE_EXPR_AND: value = ARG(0) != 0 && ARG(1) != 0; break;
         case VYRE_EXPR_OR: value = ARG(0) != 0 || ARG(1) != 0; break;
-        case VYRE_EXPR_SELECT: value = ARG(0) != 0 ? ARG(1) : ARG(2); break;
+        case VYRE_EXPR_SELECT:
+        case VYRE_EXPR_COND: value = ARG(0) != 0 ? ARG(1) : ARG(2); break;
         case VYRE_EXPR_EQ:
         case VYRE_EXPR_NE:
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result) OPERATOR_##operands(NAME)
@@ -282,5 +310,8 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_COUNT: break;
         }
         stack[i - first] = value;
+        if (m->asked[i] != 0) {
+            i = next_asked(exprs, m->asked[i], i, value);
+        }
     }
 }

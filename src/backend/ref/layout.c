@@ -287,9 +287,11 @@ vyre_status vyre_ref_machine_init(vyre_ref_machine *m) {
     if (!(m->arrays = vyre_alloc_zeroed(a, p->decl_count, sizeof *m->arrays)) ||
         !(m->scalars = vyre_alloc_zeroed(a, p->decl_count, sizeof *m->scalars)) ||
         !(m->stack = vyre_alloc_zeroed(a, m->stack_count, sizeof *m->stack)) ||
+        !(m->asked = vyre_alloc_zeroed(a, p->expr_count, sizeof *m->asked)) ||
         !(m->aux = vyre_alloc_zeroed(a, p->stmt_count, sizeof *m->aux))) {
         return vyre_fail_memory(m->diag, "preparing the program");
     }
+    vyre_ref_eval_prepare(m);
     vyre_status status = measure_grid(m);
     status = status == VYRE_OK ? declare(m) : status;
     status = status == VYRE_OK ? number_statements(m) : status;
@@ -330,6 +332,7 @@ void vyre_ref_machine_finish(vyre_ref_machine *m) {
     vyre_free(a, m->active, lanes, sizeof *m->active);
     vyre_free(a, m->lanes, lanes, sizeof *m->lanes);
     vyre_free(a, m->aux, p->stmt_count, sizeof *m->aux);
+    vyre_free(a, m->asked, p->expr_count, sizeof *m->asked);
     vyre_free(a, m->stack, m->stack_count, sizeof *m->stack);
     vyre_free(a, m->scalars, p->decl_count, sizeof *m->scalars);
     vyre_free(a, m->arrays, p->decl_count, sizeof *m->arrays);

@@ -93,7 +93,8 @@ typedef struct vyre_ref_machine {
     uint64_t *scalars;      /* per declaration: value of a param or const */
     uint64_t *stack;        /* values of the expressions of the statement being executed */
     uint32_t stack_count;
-    uint32_t *aux; /* per statement. FOR: slot of its end; ASYNC_*: number of the transfer */
+    uint32_t *asked; /* per expression: the &&, || or ?: whose next part may be left out; or 0 */
+    uint32_t *aux;   /* per statement. FOR: slot of its end; ASYNC_*: number of the transfer */
     uint32_t slot_count, transfer_count, call_depth;
 
     uint32_t group_lanes, group_subgroups;
@@ -132,7 +133,9 @@ void vyre_ref_machine_finish(vyre_ref_machine *m);
 /* Puts the resident groups at the start of the program; the first has the given number. */
 void vyre_ref_machine_start(vyre_ref_machine *m, uint64_t first_group);
 
-/* eval.c: the values of expressions [first, end) go to m->stack[0 ..]. lane NULL: constants. */
+/* eval.c: finds what && || ?: may leave out. */
+void vyre_ref_eval_prepare(vyre_ref_machine *m);
+/* The values of expressions [first, end) go to m->stack[0 ..]. lane NULL: constants. */
 void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t first, uint32_t end);
 /* One operator on operands of the given type (the type of the first operand). */
 uint64_t vyre_ref_apply(vyre_expr_op op, vyre_type type, uint64_t x, uint64_t y, uint64_t z);

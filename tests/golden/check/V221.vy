@@ -6,4 +6,4 @@ program p workgroup(64) elements(64) {
         u[2] = 1;
     }
 }
-// expect: 5:22: error[V221] `atomic_add` has an effect and can't stand under `&&`, `||` or `select`, which evaluate all operands
+// expect: 5:22: error[V221] `atomic_add` has an effect and can't stand on the right of `&&` or `||` or in an arm of `?:`, where it might not be evaluated
