@@ -172,14 +172,15 @@ static vyre_expr build_literal(vyre_parser *p, const vyre_node *n) {
                : literal;
 }
 
-static const char *temporary(vyre_parser *p, char room[16]) {
+const char *vyre_parser_temporary(vyre_parser *p, char room[16]) {
     (void)snprintf(room, 16, "_%u", p->source.next_temporary++);
     return room;
 }
 
 static vyre_expr bind(vyre_parser *p, vyre_expr value) {
     char room[16];
-    return vyre_build_var(p->builder, vyre_build_let(p->builder, temporary(p, room), value));
+    return vyre_build_var(p->builder,
+                          vyre_build_let(p->builder, vyre_parser_temporary(p, room), value));
 }
 
 static vyre_var build_call(vyre_parser *p, const vyre_node *n, const char *name) {
@@ -203,7 +204,7 @@ static vyre_expr build_effect(vyre_parser *p, uint32_t at) {
         n->type = VYRE_UNKNOWN;
         return VYRE_NONE;
     }
-    const char *name = direct ? p->direct_name : temporary(p, room);
+    const char *name = direct ? p->direct_name : vyre_parser_temporary(p, room);
     vyre_var var;
     if (n->op == VYRE_NODE_ATOMIC) {
         bool swaps = n->kid_count == 3;

@@ -208,7 +208,9 @@ static void parse_function(vyre_parser *p, uint32_t at) {
     p->result = item.result;
     vyre_build_fn_begin(p->builder, item.fn);
     declare_arguments(p, &item);
+    vyre_parser_begin_returns(p, &item);
     vyre_parser_body(p, item.body, false);
+    vyre_parser_end_returns(p, &item);
     vyre_build_fn_end(p->builder);
     vyre_parser_leave(p, symbols);
     p->in_function = false;

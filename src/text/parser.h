@@ -95,6 +95,16 @@ typedef struct vyre_argument {
     bool memory, writes, single;
 } vyre_argument;
 
+/* What is known of a statement list when `return` may stand before the end; see return.c. */
+typedef struct vyre_way {
+    bool over;        /* its end is not reached */
+    bool may;         /* lanes may have returned inside */
+    bool dead;        /* what follows is not reached, and stands in a list of its own */
+    bool arms_over;   /* the arms before it are over, or there are none */
+    bool arms_may;    /* lanes may have returned in arms before it */
+    uint32_t pending; /* lists that were opened for the rest of it */
+} vyre_way;
+
 /* A statement list that is open. */
 typedef struct vyre_open {
     uint8_t op;       /* vyre_stmt_op, VYRE_STMT_COUNT for the body itself */
@@ -105,6 +115,7 @@ typedef struct vyre_open {
      * nothing does. */
     uint32_t behind;
     bool until; /* a do */
+    vyre_way way;
 } vyre_open;
 
 typedef struct vyre_frame {
@@ -144,6 +155,10 @@ typedef struct vyre_parser {
 
     bool exact; /* sizes and clauses: literals are exact integers */
     bool in_function;
+    bool early;          /* its `return` is not only the last statement */
+    vyre_way body_way;   /* then: of the body itself, */
+    vyre_var result_var; /* what it will return, NONE for nothing, */
+    vyre_var flag;       /* and whether the lane has returned; NONE: nobody asks */
     bool jumped;         /* the statement before left the list */
     uint32_t step_close; /* the bracket that ends the step at hand, as a semicolon would; 0: none */
     uint32_t top_symbols;    /* those below are of the top level: arguments may hide them */
@@ -225,6 +240,7 @@ void vyre_parser_elaborate(vyre_parser *p);
 static inline vyre_expr vyre_parser_handle(const vyre_parser *p, uint32_t node) {
     return node == VYRE_NONE ? VYRE_NONE : p->nodes.data[node].handle;
 }
+const char *vyre_parser_temporary(vyre_parser *p, char room[16]);
 /* An expression that is typed by `want`, elaborated and built; exact ones see only declarations. */
 vyre_expr vyre_parser_value(vyre_parser *p, uint8_t want, uint8_t refuse, uint32_t *out_node);
 
@@ -243,6 +259,20 @@ bool vyre_parser_check_value_type(vyre_parser *p, vyre_type type, uint32_t token
 void vyre_parser_at(vyre_parser *p, uint32_t first, uint32_t last); /* place of builder calls */
 const char *vyre_parser_name(const vyre_parser *p, uint32_t token);
 vyre_decl vyre_parser_decl(const vyre_parser *p, uint32_t symbol);
+
+/* return.c: `return` before the end of a function. Around the body of the function: */
+void vyre_parser_begin_returns(vyre_parser *p, const vyre_item *item);
+void vyre_parser_end_returns(vyre_parser *p, const vyre_item *item);
+/* A `return` whose value is elaborated. */
+void vyre_parser_early_return(vyre_parser *p, uint32_t first, uint32_t root);
+void vyre_parser_before_statement(vyre_parser *p);
+/* Of the innermost list that is open. */
+vyre_way *vyre_parser_way(vyre_parser *p);
+/* The list, no longer open, is complete: builds its ends, or leaves it to the rest of the list
+ * around. */
+void vyre_parser_end_list(vyre_parser *p, const vyre_open *list);
+/* What the arm behind this one begins with. */
+vyre_way vyre_parser_next_arm(const vyre_open *list);
 
 /* The list between the brace and its partner. */
 void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);

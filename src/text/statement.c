@@ -32,7 +32,7 @@ static vyre_open *top_list(vyre_parser *p) {
 /* Opens the list whose brace is at the cursor. Everything declared from `symbols` on belongs to it.
  */
 static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbols) {
-    uint32_t depth = (p->open.count ? top_list(p)->depth : 0) + ends;
+    uint32_t depth = (p->open.count ? top_list(p)->depth : 0) + vyre_parser_way(p)->pending + ends;
     if (!vyre_parser_expect(p, VYRE_TOKEN_OPEN_BRACE, "to open the body")) {
         vyre_parser_leave(p, symbols);
         vyre_parser_skip(p);
@@ -46,8 +46,12 @@ static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbol
         vyre_parser_skip(p);
         return;
     }
-    vyre_open list = {
-        .op = op, .ends = ends, .symbols = symbols, .depth = depth, .behind = VYRE_NONE};
+    vyre_open list = {.op = op,
+                      .ends = ends,
+                      .symbols = symbols,
+                      .depth = depth,
+                      .behind = VYRE_NONE,
+                      .way = {.arms_over = true}};
     p->out_of_memory |= !vyre_vec_push(&p->source.allocator, &p->open, list);
 }
 
@@ -332,6 +336,27 @@ static void parse_for(vyre_parser *p) {
     open_list(p, VYRE_STMT_FOR, 1, symbols);
 }
 
+/* The arm behind the list, which is complete. */
+static void parse_else(vyre_parser *p, const vyre_open *list) {
+    const uint32_t lists = p->open.count;
+    const vyre_way way = vyre_parser_next_arm(list);
+    vyre_parser_at(p, p->at, p->at);
+    vyre_build_else(p->builder);
+    p->at++;
+    if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_IF)) {
+        parse_if(p, list->ends + 1);
+    } else {
+        const bool wraps = p->early && way.arms_over; /* the rest of the list around may follow */
+        if (wraps) {
+            vyre_build_block(p->builder);
+        }
+        open_list(p, VYRE_STMT_ELSE, list->ends + wraps, p->symbols.count);
+    }
+    if (p->open.count > lists) {
+        top_list(p)->way = way;
+    }
+}
+
 /* The brace at the cursor closes the innermost list; `else` may open the next. */
 static void close_list(vyre_parser *p) {
     vyre_open list = p->open.data[--p->open.count];
@@ -351,19 +376,13 @@ static void close_list(vyre_parser *p) {
         vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the condition");
         vyre_parser_at(p, brace, brace);
     }
-    if (list.op == VYRE_STMT_IF && vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_ELSE)) {
-        vyre_parser_at(p, p->at, p->at);
-        vyre_build_else(p->builder);
-        p->at++;
-        if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_IF)) {
-            parse_if(p, list.ends + 1);
-        } else {
-            open_list(p, VYRE_STMT_ELSE, list.ends, p->symbols.count);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < list.ends; i++) {
+    for (uint32_t i = 0; i < list.way.pending; i++) {
         vyre_build_end(p->builder);
+    }
+    if (list.op == VYRE_STMT_IF && vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_ELSE)) {
+        parse_else(p, &list);
+    } else {
+        vyre_parser_end_list(p, &list);
     }
 }
 
@@ -386,7 +405,9 @@ static void parse_return(vyre_parser *p) {
         return;
     }
     vyre_parser_at(p, first, p->at - 1);
-    if (p->in_function) {
+    if (p->early) {
+        vyre_parser_early_return(p, first, root);
+    } else if (p->in_function) {
         vyre_build_return(p->builder, vyre_parser_handle(p, root));
     } else {
         vyre_build_exit(p->builder);
@@ -531,6 +552,12 @@ static void parse_statement(vyre_parser *p) {
                 vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_CONTINUE) ||
                 vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_EXIT) ||
                 vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_RETURN);
+    vyre_parser_before_statement(p);
+    if (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_EXIT) ||
+        (vyre_parser_is(p, p->at, VYRE_WORD_STMT, VYRE_STMT_TRAP) &&
+         vyre_parser_word(p, p->at) == VYRE_WORD_STMT)) {
+        vyre_parser_way(p)->over = true;
+    }
     if (t->kind == VYRE_TOKEN_NAME) {
         parse_named(p);
     } else if (t->kind == VYRE_TOKEN_OPEN_BRACE) {

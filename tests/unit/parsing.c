@@ -47,3 +47,27 @@ void parse_compare(const char *file, int line, const char *got, const char *want
         test_fail(file, line, "gives:\n%s\nwant:\n%s", got, want);
     }
 }
+
+static vyre_text print_behind(const char *file, int line, const char *head, const char *body) {
+    vyre_text text = test_text(), out = test_text();
+    vyre_text_printf(&text, "%s%s\n}\n", head, body);
+    parsed p;
+    parse(&p, vyre_text_string(&text));
+    if (p.status == VYRE_OK) {
+        vyre_text_finish(&out);
+        out = parse_print(p.program);
+    } else {
+        test_fail(file, line, "%s\n%s", p.items[0].message, body);
+    }
+    vyre_program_release(p.program);
+    vyre_text_finish(&text);
+    return out;
+}
+
+void parse_same(const char *file, int line, const char *head, const char *body, const char *plain) {
+    vyre_text got = print_behind(file, line, head, body);
+    vyre_text want = print_behind(file, line, head, plain);
+    parse_compare(file, line, vyre_text_string(&got), vyre_text_string(&want));
+    vyre_text_finish(&got);
+    vyre_text_finish(&want);
+}

@@ -25,5 +25,7 @@ extern const char parse_prelude[];
 
 /* The text is what was wanted, or the test fails in `line` of `file`. */
 void parse_compare(const char *file, int line, const char *got, const char *want);
+/* Two ways to go on behind `head`, up to the program's brace, give one program. */
+void parse_same(const char *file, int line, const char *head, const char *body, const char *plain);
 
 #endif

@@ -5,29 +5,7 @@
 static const char head[] = "program t workgroup(1) grid(1) { out o : u32[16]; param n : u32 = 5;\n"
                            "fn f(x : u32) -> u32 { return x + 1; }\n";
 
-static vyre_text print(int line, const char *body) {
-    vyre_text text = test_text(), out = test_text();
-    vyre_text_printf(&text, "%s%s\n}\n", head, body);
-    parsed p;
-    parse(&p, vyre_text_string(&text));
-    if (p.status == VYRE_OK) {
-        vyre_text_finish(&out);
-        out = parse_print(p.program);
-    } else {
-        test_fail(__FILE__, line, "%s\n%s", p.items[0].message, body);
-    }
-    vyre_program_release(p.program);
-    vyre_text_finish(&text);
-    return out;
-}
-
-static void check_same(int line, const char *body, const char *plain) {
-    vyre_text got = print(line, body), want = print(line, plain);
-    parse_compare(__FILE__, line, vyre_text_string(&got), vyre_text_string(&want));
-    vyre_text_finish(&got);
-    vyre_text_finish(&want);
-}
-#define SAME(body, plain) check_same(__LINE__, body, plain)
+#define SAME(body, plain) parse_same(__FILE__, __LINE__, head, body, plain)
 
 TEST(loops_as_in_c_become_while) {
     SAME("for (let i = 0; i < n; i += 2) { o[i] = i; }",
