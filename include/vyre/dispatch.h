@@ -31,13 +31,6 @@ typedef struct vyre_output {
 } vyre_output;
 VYRE_API void vyre_output_finish(vyre_output *output, const vyre_allocator *allocator);
 
-/* A value for a param, by name: bits as in a literal, zero-extended. */
-typedef struct vyre_setting {
-    const char *name;
-    vyre_type type; /* must be the param's */
-    uint64_t bits;
-} vyre_setting;
-
 typedef enum vyre_split_mode {
     VYRE_SPLIT_AUTO = 0, /* native where the device can */
     VYRE_SPLIT_NEVER,    /* an error if the device can't */

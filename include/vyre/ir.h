@@ -471,6 +471,14 @@ VYRE_API vyre_var vyre_build_fn_argument(vyre_builder *b, vyre_fn fn, uint32_t i
 VYRE_API void vyre_build_fn_begin(vyre_builder *b, vyre_fn fn);
 VYRE_API void vyre_build_fn_end(vyre_builder *b);
 
+/* A value for a param of a dispatch or for a const of a text, by name: bits as in a literal,
+ * zero-extended. */
+typedef struct vyre_setting {
+    const char *name;
+    vyre_type type; /* must be that of the param or const */
+    uint64_t bits;
+} vyre_setting;
+
 /* Printing: the text of the language (vyre/text.h parses it back to an equal program). `write` is
  * called with pieces of text; returning false stops and gives VYRE_IO. */
 typedef bool (*vyre_write_fn)(void *user, const char *text, size_t length);

@@ -13,6 +13,11 @@ typedef struct vyre_parse_options {
     /* Programs whose functions may be called by name; they are copied into the result when used. */
     const vyre_program *const *libraries;
     uint32_t library_count;
+    /* Consts that get another value than the text gives them; sizes of the workgroup and of memory
+     * that depend on them follow. One that the program does not declare, or of another type:
+     * VYRE_INVALID_INPUT. */
+    const vyre_setting *settings;
+    uint32_t setting_count;
 } vyre_parse_options;
 
 /* Parses one program. The text need not be NUL-terminated and may hold any bytes. Reports as many

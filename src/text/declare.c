@@ -390,7 +390,7 @@ static void define_const(vyre_parser *p, vyre_item *item) {
                           vyre_type_name((vyre_type)want), vyre_type_name((vyre_type)n->type));
     }
     s->type = n->type;
-    vyre_build_decl_value(p->builder, s->handle, value);
+    vyre_build_decl_value(p->builder, s->handle, vyre_parser_const_value(p, item, node, value));
     vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the declaration");
 }
 

@@ -252,6 +252,11 @@ static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     case VYRE_NODE_GROUP:
     case VYRE_NODE_GRID:
     case VYRE_NODE_CALL: return build_effect(p, at);
+    case VYRE_NODE_CLAMP:
+        return vyre_build_op(
+            b, VYRE_EXPR_MIN,
+            vyre_build_op(b, VYRE_EXPR_MAX, kid_handle(p, n, 0), kid_handle(p, n, 1), VYRE_NONE),
+            kid_handle(p, n, 2), VYRE_NONE);
     case VYRE_NODE_BIND: return bind(p, kid_handle(p, n, 0));
     case VYRE_NODE_AGAIN: return p->nodes.data[n->ref].handle;
     case VYRE_NODE_ZERO: return vyre_build_u32(b, 0);

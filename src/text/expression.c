@@ -41,8 +41,8 @@ void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end) {
         *end = vyre_reduce_operands((vyre_reduce_op)node->sub) != VYRE_OPERANDS_LOGIC;
         return;
     }
-    if (node->op == VYRE_NODE_BIND) {
-        *end = 1;
+    if (node->op == VYRE_NODE_BIND || node->op == VYRE_NODE_CLAMP) {
+        *end = node->kid_count;
         return;
     }
     if (node->op >= VYRE_EXPR_COUNT) {
@@ -82,7 +82,7 @@ static void infer(vyre_parser *p, vyre_node *n) {
         }
         n->fraction = n->fraction || kid->fraction;
     }
-    if (n->op == VYRE_NODE_SUBGROUP || n->op == VYRE_NODE_BIND) {
+    if (n->op == VYRE_NODE_SUBGROUP || n->op == VYRE_NODE_BIND || n->op == VYRE_NODE_CLAMP) {
         n->type = end ? n->group : (uint8_t)VYRE_U32;
     } else if (vyre_node_is_reduction(n->op)) {
         n->type = end ? n->group : (uint8_t)VYRE_BOOL;
@@ -122,6 +122,7 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
         return VYRE_NONE;
     }
     infer(p, &n);
+    n.height = (uint16_t)(n.height + (n.op == VYRE_NODE_CLAMP)); /* it is two operations */
     if (n.height > VYRE_LIMIT_EXPR_DEPTH) {
         vyre_parser_error(p, "V033", n.first, n.last, "bind parts of it with let",
                           "this expression is more than %d deep", VYRE_LIMIT_EXPR_DEPTH);
@@ -402,6 +403,9 @@ static bool push_word(vyre_parser *p) {
         }
         if (t->sub == VYRE_EXPR_BITCAST) {
             return push_bitcast(p);
+        }
+        if (t->sub == VYRE_FUNCTION_CLAMP) {
+            return push_call(p, (vyre_frame){.op = VYRE_NODE_CLAMP, .need = 3}, 1);
         }
         return push_call(
             p, (vyre_frame){.op = t->sub, .need = vyre_expr_info_of((vyre_expr_op)t->sub)->arity},

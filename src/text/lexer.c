@@ -43,6 +43,7 @@ static const struct reserved {
     {"private", VYRE_WORD_ROLE, VYRE_PRIVATE},
     {"param", VYRE_WORD_ROLE, VYRE_PARAM},
     {"const", VYRE_WORD_ROLE, VYRE_CONST},
+    {"clamp", VYRE_WORD_FUNCTION, VYRE_FUNCTION_CLAMP},
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects)                                     \

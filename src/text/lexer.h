@@ -77,7 +77,7 @@ enum {
     VYRE_WORD_KEY,      /* sub: VYRE_KEY_* */
     VYRE_WORD_ROLE,     /* vyre_role */
     VYRE_WORD_TYPE,     /* vyre_type */
-    VYRE_WORD_FUNCTION, /* vyre_expr_op */
+    VYRE_WORD_FUNCTION, /* vyre_expr_op, or VYRE_FUNCTION_CLAMP */
     VYRE_WORD_STMT,     /* vyre_stmt_op */
     VYRE_WORD_BUILTIN,  /* vyre_builtin */
     VYRE_WORD_ATOMIC,   /* vyre_atomic_op */
@@ -85,6 +85,7 @@ enum {
     VYRE_WORD_GROUP,    /* vyre_reduce_op */
     VYRE_WORD_GRID      /* likewise */
 };
+enum { VYRE_FUNCTION_CLAMP = VYRE_EXPR_COUNT };
 enum {
     VYRE_KEY_PROGRAM,
     VYRE_KEY_ELEMENTS,

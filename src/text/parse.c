@@ -70,26 +70,21 @@ static bool parse_header(vyre_parser *p, header *h) {
 
 /* The integer that a token stands for: a literal, or a const whose value is one. */
 static bool simple_integer(const vyre_parser *p, uint32_t token, uint32_t *out) {
-    uint64_t bits;
-    for (uint32_t hops = 0; hops <= p->items.count; hops++) {
-        if (p->tokens[token].kind == VYRE_TOKEN_INTEGER) {
-            bool fits = vyre_literal_convert(&p->source, token, VYRE_U32, false, &bits) ==
-                        VYRE_LITERAL_FITS;
-            *out = (uint32_t)bits;
-            return fits;
-        }
-        uint32_t symbol = vyre_parser_symbol(p, token);
+    uint64_t bits = 0;
+    bool fits = false;
+    if (p->tokens[token].kind == VYRE_TOKEN_INTEGER) {
+        fits = vyre_literal_convert(&p->source, token, VYRE_U32, false, &bits) == VYRE_LITERAL_FITS;
+    } else {
+        const uint32_t symbol = vyre_parser_symbol(p, token);
         const vyre_symbol *s = symbol == VYRE_NONE ? NULL : &p->symbols.data[symbol];
-        if (!s || s->kind != VYRE_SYMBOL_DECL || s->sub != VYRE_CONST || s->item == VYRE_NONE ||
-            p->items.data[s->item].broken) {
-            return false;
-        }
-        token = p->items.data[s->item].rest + 1;
-        if (p->tokens[token + 1].kind != VYRE_TOKEN_SEMICOLON) {
-            return false;
-        }
+        const bool counts = s && s->kind == VYRE_SYMBOL_DECL && s->sub == VYRE_CONST &&
+                            vyre_type_is_integer((vyre_type)s->type) &&
+                            p->items.data[s->item].known;
+        bits = counts ? p->items.data[s->item].value : 0;
+        fits = counts && bits <= (vyre_type_is_signed((vyre_type)s->type) ? INT32_MAX : UINT32_MAX);
     }
-    return false;
+    *out = (uint32_t)bits;
+    return fits;
 }
 
 static void parse_workgroup(vyre_parser *p, const header *h) {
@@ -224,12 +219,18 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
         }
     }
     if (status == VYRE_OK) {
+        if (options) {
+            p.settings = options->settings;
+            p.setting_count = options->setting_count;
+        }
         parse_program(&p, &h, options);
+        const bool fits = vyre_parser_settings(&p);
         if (p.source.errors > 0 && !p.out_of_memory) {
             vyre_source_foreign(&p.source);
         }
         status = p.out_of_memory       ? VYRE_OUT_OF_MEMORY
                  : p.source.errors > 0 ? VYRE_INVALID_PROGRAM
+                 : !fits               ? VYRE_INVALID_INPUT
                                        : conclude(&p, out_program);
     }
     finish(&p);

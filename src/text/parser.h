@@ -27,6 +27,7 @@ enum {
     VYRE_NODE_CALL,     /* likewise */
     VYRE_NODE_BIND,     /* its kid is bound to a temporary, so that it is evaluated once */
     VYRE_NODE_AGAIN,    /* the value of node `ref` once more */
+    VYRE_NODE_CLAMP,    /* min(max(x, lo), hi) */
     VYRE_NODE_ZERO,     /* the index of memory that is one element */
     VYRE_NODE_COUNT
 };
@@ -80,6 +81,8 @@ typedef struct vyre_item {
     bool imported;  /* function of a library: no tokens, built already */
     bool generic;   /* function that takes memory: only its instances are built */
     uint8_t state;  /* const: 0 waiting, 1 being resolved, 2 done */
+    bool known;     /* const: what its value is */
+    uint64_t value; /* then: the bits */
     uint8_t result; /* function: type of its value, VYRE_VOID for none */
     vyre_fn fn;
     uint32_t first_arg, arg_count; /* function: in vyre_parser.args */
@@ -153,6 +156,8 @@ typedef struct vyre_parser {
     VYRE_VEC(vyre_frame) frames;
     VYRE_VEC(vyre_open) open;
 
+    const vyre_setting *settings; /* of consts */
+    uint32_t setting_count;
     bool exact; /* sizes and clauses: literals are exact integers */
     bool in_function;
     bool early;          /* its `return` is not only the last statement */
@@ -279,6 +284,12 @@ void vyre_parser_body(vyre_parser *p, uint32_t brace, bool entry);
 
 /* declare.c: everything at the top level of the braces but statements. */
 void vyre_parser_declarations(vyre_parser *p, uint32_t brace);
+
+/* const.c: what the builder gets for the const, whose expression is elaborated: its own value, or
+ * what the caller set. */
+vyre_expr vyre_parser_const_value(vyre_parser *p, vyre_item *item, uint32_t root, vyre_expr own);
+/* Whether all that the caller set are consts of the text; else they are reported. */
+bool vyre_parser_settings(vyre_parser *p);
 
 /* instance.c: functions that take memory. */
 /* Room in `passed` for a call of the item. */

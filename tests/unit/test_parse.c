@@ -141,6 +141,69 @@ TEST(loads_that_may_be_left_out_stay_so_before_an_effect) {
     BODY("let x = f(1) ? b[0] : b[1];", "let _0 = f(1);\nlet x = _0 ? b[0] : b[1];\n");
 }
 
+TEST(clamp_is_two_operations) {
+    BODY("let x = clamp(m, 0, 5);", "let x = min(max(m, 0i), 5i);\n");
+    BODY("let x = clamp(0, s, 5);", "let x = min(max(0.0, s), 5.0);\n");
+    BODY("let x : f64 = clamp(1, 2, 3);", "let x = min(max(1.0d, 2.0d), 3.0d);\n");
+    BODY("let x = 1 + clamp(b[0], b[1], f(b[2]));",
+         "let _0 = b[0];\nlet _1 = b[1];\nlet _2 = f(b[2]);\nlet x = 1 + min(max(_0, _1), _2);\n");
+    BODY("let clamp = 1; let x = clamp(n, clamp, 2);",
+         "let clamp = 1;\nlet x = min(max(n, clamp), 2);\n");
+}
+
+static vyre_status parse_set(const char *text, const vyre_setting *settings, uint32_t count,
+                             vyre_text *out, vyre_diag *out_diag) {
+    vyre_diag items[4] = {{0}};
+    vyre_diag_list list = {.items = items, .capacity = 4};
+    vyre_program *program = NULL;
+    const vyre_parse_options options = {.settings = settings, .setting_count = count};
+    const vyre_status status = vyre_parse(text, strlen(text), &options, NULL, &program, &list);
+    *out = test_text();
+    *out_diag = items[0];
+    if (status == VYRE_OK) {
+        vyre_text_finish(out);
+        *out = parse_print(program);
+    }
+    vyre_program_release(program);
+    return status;
+}
+
+TEST(consts_may_be_set_from_outside) {
+    static const char text[] =
+        "program p workgroup(n, k, m) { const n = 2 * (k + 1) - m % 2; const k : u32 = c ? 3 : 7;"
+        " const c = true; const m = 1u; const d = -5i; const f = 1.5; out y : u32[n]; }";
+    const vyre_setting fits[] = {
+        {"k", VYRE_U32, 9}, {"d", VYRE_I32, UINT32_MAX}, {"f", VYRE_F32, 0x3f000000}};
+    const vyre_setting lane = {"n", VYRE_U32, 5}, no_truth = {"c", VYRE_BOOL, 0};
+    const vyre_setting wrong[] = {{"y", VYRE_U32, 1},
+                                  {"z", VYRE_U32, 1},
+                                  {"p", VYRE_U32, 1},
+                                  {"k", VYRE_I32, 1},
+                                  {"f", VYRE_F64, 1}};
+    vyre_text out;
+    vyre_diag diag;
+    CHECK_EQ(parse_set(text, NULL, 0, &out, &diag), VYRE_OK);
+    CHECK(strstr(vyre_text_string(&out), "workgroup(7, 3)"));
+    vyre_text_finish(&out);
+    CHECK_EQ(parse_set(text, fits, 3, &out, &diag), VYRE_OK);
+    CHECK(strstr(vyre_text_string(&out), "workgroup(19, 9)"));
+    CHECK(strstr(vyre_text_string(&out), "const k = 9;"));
+    CHECK(strstr(vyre_text_string(&out), "const d = -1i;"));
+    CHECK(strstr(vyre_text_string(&out), "const f = 0.5;"));
+    vyre_text_finish(&out);
+    CHECK_EQ(parse_set(text, &lane, 1, &out, &diag), VYRE_OK);
+    CHECK(strstr(vyre_text_string(&out), "workgroup(5, 3)"));
+    vyre_text_finish(&out);
+    CHECK_EQ(parse_set(text, &no_truth, 1, &out, &diag), VYRE_OK);
+    CHECK(strstr(vyre_text_string(&out), "workgroup(15, 7)"));
+    vyre_text_finish(&out);
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(parse_set(text, &wrong[i], 1, &out, &diag), VYRE_INVALID_INPUT);
+        CHECK_STR(diag.code, "V284");
+        vyre_text_finish(&out);
+    }
+}
+
 TEST(effects_are_hoisted_in_order) {
     BODY("let x = atomic_add(b[0], 1);", "let x = atomic_add(b[0], 1);\n");
     BODY("atomic_cas(b[n], 1, 2, relaxed);", "atomic_cas(b[n], 1, 2, relaxed);\n");

@@ -98,6 +98,7 @@ TEST(syntax_errors) {
     WRONG("let x = n && f(1);", "V221@2:14");
     WRONG("let x = select(n, atomic_add(b[0], 1), 2);", "V221@2:19");
     WRONG("let x = 1 || !(f(1) == 2);", "V221@2:16");
+    WRONG("let x = clamp(n, 1);", "V021@2:9");
     WRONG("let x = n ? f(1) : 2;", "V221@2:13");
     WRONG("let x = n ? 1 : f(2);", "V221@2:17");
     WRONG("let x = f(1) && (n || f(2) == 1);", "V221@2:23");
@@ -148,7 +149,9 @@ TEST(wrong_top_levels) {
     WRONG_TEXT("program p workgroup(1) { } x", "V234@1:28");
     WRONG_TEXT("program p workgroup(x) { }", "V233@1:21");
     WRONG_TEXT("program p workgroup() { }", "V233@1:21");
-    WRONG_TEXT("program p workgroup(C) { const C = 1 + 1; }", "V233@1:21");
+    WRONG_TEXT("program p workgroup(C) { const C = 1.5 + 1; }", "V233@1:21");
+    WRONG_TEXT("program p workgroup(C) { const C = 1i - 2; }", "V233@1:21");
+    WRONG_TEXT("program p workgroup(C) { const C = 4294967296ul; }", "V233@1:21");
     WRONG_TEXT("program p workgroup(1, 1, 1, 1) { }", "V210@1:28");
     WRONG_TEXT("program p workgroup(1 2) { }", "V210@1:23");
     WRONG_TEXT("program p workgroup(1) elements(1, 2) { }", "V210@1:34");

@@ -5,6 +5,7 @@
 typedef struct check_options {
     cli_number warn;
     bool no_warn, json;
+    cli_list set;
 } check_options;
 
 static const cli_option options[] = {
@@ -12,6 +13,7 @@ static const cli_option options[] = {
      "also warn of what would be faster in other words"},
     {"no-warn", CLI_FLAG, 0, false, offsetof(check_options, no_warn), NULL,
      "report errors only; // vyre: allow CODE above or behind a line allows one"},
+    CLI_SET_OPTION(offsetof(check_options, set)),
     {"json", CLI_FLAG, 0, false, offsetof(check_options, json), NULL,
      "print the diagnostics as one JSON object"},
 };
@@ -27,6 +29,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
     cli->lint = true;
     cli->no_warn = o->no_warn;
     cli->warn_speed = o->warn.given;
+    cli->set = &o->set;
     for (uint32_t i = 0; i < arguments->count; i++) {
         vyre_program *program = NULL;
         cli_exit file = cli_source_program(cli, arguments->items[i], &program);

@@ -81,6 +81,8 @@ typedef struct cli_context {
     bool lint;       /* programs that are read are looked at for what is probably not meant, */
     bool warn_speed; /* and for what would be faster in other words */
     bool no_warn;
+    const cli_list *set; /* NAME=VALUE: consts of programs that are read; NULL: none */
+    bool set_params;     /* params may stand in `set`, too */
 } cli_context;
 
 typedef struct cli_command {
@@ -147,7 +149,21 @@ cli_exit cli_output(cli_context *cli, vyre_text *text);
 /* Reads a text and keeps it for quotes in diagnostics; valid until the next one is read. NULL after
  * an error, whose exit code is told. */
 const cli_source *cli_source_read(cli_context *cli, const char *path, cli_exit *out_exit);
-/* Reads, parses and checks a program; warnings are reported too. */
+/* The option that gives consts other values; the command has a field `set`, which is a cli_list and
+ * becomes cli->set. */
+#define CLI_SET_OPTION(offset)                                                                     \
+    {                                                                                              \
+        "set", CLI_LIST, 0, false, offset, "CONST=VALUE",                                          \
+            "give a const of the program another value; sizes that depend on it follow"            \
+    }
+/* Reads NAME=VALUE for the declaration; *out_decl is NONE, and nothing is reported, if there is
+ * none of a role that is wanted. */
+cli_exit cli_read_setting(cli_context *cli, const vyre_program *program, const char *text,
+                          bool (*wanted)(vyre_role), vyre_setting *out, vyre_decl *out_decl);
+/* "program p has no param "x"", with the nearest name of a wanted role. */
+cli_exit cli_unknown_name(cli_context *cli, const vyre_program_view *view, const char *what,
+                          const char *name, bool (*wanted)(vyre_role));
+/* Reads, parses and checks a program, with cli->set; warnings are reported too. */
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program);
 
 /* Where compiled programs are kept (cache.c): by XDG_CACHE_HOME or HOME; false: neither says. */

@@ -6,6 +6,7 @@ typedef struct emit_options {
     cli_number target;
     bool no_opt;
     const char *folder;
+    cli_list set;
 } emit_options;
 
 #define AT(field) offsetof(emit_options, field)
@@ -13,6 +14,7 @@ typedef struct emit_options {
 static const cli_option options[] = {
     {"target", CLI_CHOICE, 0, false, AT(target), "c|opencl", "the language to write (default c)"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
+    CLI_SET_OPTION(AT(set)),
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write to DIR/NAME.c (.cl), NAME being the program's, instead of standard output"},
 };
@@ -30,6 +32,7 @@ static vyre_status stage(vyre_stage *to, const char *folder, const void *user, v
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const emit_options *o = given;
     vyre_program *program = NULL;
+    cli->set = &o->set;
     cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
     if (exit != CLI_PENDING) {
         return exit;

@@ -13,7 +13,7 @@
 static const cli_option options[] = {
     {"in", CLI_LIST, 0, false, AT(in), "BUF=SOURCE", "fill an input; see vyre help inputs"},
     {"out", CLI_LIST, 'o', false, AT(out), "BUF=FILE", "write an output; see vyre help outputs"},
-    {"set", CLI_LIST, 0, false, AT(set), "PARAM=VALUE", "set a param"},
+    {"set", CLI_LIST, 0, false, AT(set), "NAME=VALUE", "set a param or a const"},
     {"backend", CLI_TEXT, 0, false, AT(backend), "NAME",
      "the device: auto (the best one present), a name of vyre devices, NAME://PATH, or "
      "fault://INNER?op=launch&n=3&mode=once|always|lost"},
@@ -254,6 +254,8 @@ static cli_exit execute(run *r, const char *path) {
     if (exit == CLI_PENDING) {
         r->cli->lint = true;
         r->cli->no_warn = r->o->no_warn;
+        r->cli->set = &r->o->set;
+        r->cli->set_params = true;
         exit = cli_source_program(r->cli, path, &r->program);
     }
     if (exit != CLI_PENDING) {

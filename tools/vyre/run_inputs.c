@@ -11,16 +11,7 @@
 enum { GRAPH_BUFFERS = 3 };
 
 cli_exit run_unknown(run *r, const char *what, const char *name, bool (*wanted)(vyre_role)) {
-    char fix[VYRE_DIAG_FIX];
-    vyre_nearest nearest = vyre_nearest_to(name);
-    for (vyre_decl d = 0; d < r->view->decl_count; d++) {
-        if (wanted((vyre_role)r->view->decls[d].role)) {
-            vyre_nearest_offer(&nearest, r->view->decls[d].name);
-        }
-    }
-    cli_did_you_mean(&nearest, "vyre print FILE shows the declarations", fix, sizeof fix);
-    return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "program %s has no %s \"%s\"",
-                    r->view->name, what, name);
+    return cli_unknown_name(r->cli, r->view, what, name, wanted);
 }
 
 static cli_exit without_value(run *r, const char *option, const char *form, const char *text) {
@@ -35,29 +26,18 @@ static bool is_param(vyre_role role) {
     return role == VYRE_PARAM;
 }
 
+/* Consts were set when the program was read. */
 static cli_exit read_setting(run *r, const char *text) {
-    char name[VYRE_LIMIT_NAME + 1];
-    const char *equals = strchr(text, '=');
-    if (!equals) {
-        return without_value(r, "--set", "PARAM=VALUE", text);
-    }
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    vyre_decl decl = vyre_program_find_decl(r->program, name);
-    if (decl == VYRE_NONE || !is_param((vyre_role)r->view->decls[decl].role)) {
-        return run_unknown(r, "param", name, is_param);
-    }
-    const vyre_decl_node *node = &r->view->decls[decl];
-    vyre_setting setting = {.name = node->name, .type = (vyre_type)node->type};
-    if (!vyre_value_parse(setting.type, equals + 1, strlen(equals + 1), &setting.bits)) {
-        char fix[VYRE_DIAG_FIX];
-        snprintf(fix, sizeof fix, "give a value of type %s", vyre_type_name(setting.type));
-        return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, fix, "\"%s\" is no value for param %s : %s",
-                        equals + 1, name, vyre_type_name(setting.type));
+    vyre_setting setting;
+    vyre_decl decl = VYRE_NONE;
+    cli_exit exit = cli_read_setting(r->cli, r->program, text, is_param, &setting, &decl);
+    if (exit != CLI_PENDING || decl == VYRE_NONE) {
+        return exit;
     }
     for (uint32_t i = 0; i < r->options.setting_count; i++) {
         if (r->settings[i].name == setting.name) {
             return cli_fail(r->cli, VYRE_INVALID_ARGUMENT, "give it once", "param %s is set twice",
-                            name);
+                            setting.name);
         }
     }
     r->settings[r->options.setting_count++] = setting;

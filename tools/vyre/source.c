@@ -87,6 +87,71 @@ static void drop_warnings(cli_context *cli, const cli_source *source, uint32_t f
     cli->diags.count = kept;
 }
 
+static bool is_const(vyre_role role) {
+    return role == VYRE_CONST;
+}
+
+static bool is_value(vyre_role role) {
+    return role == VYRE_CONST || role == VYRE_PARAM;
+}
+
+/* What --set gives to consts of the program, which was read without it to know their types. */
+static cli_exit read_consts(cli_context *cli, const vyre_program *program, vyre_setting *settings,
+                            uint32_t *out_count) {
+    const vyre_program_view *view = vyre_program_get(program);
+    for (uint32_t i = 0; i < cli->set->count; i++) {
+        const char *text = cli->set->items[i];
+        vyre_setting *to = &settings[*out_count];
+        vyre_decl decl = VYRE_NONE;
+        cli_exit exit = cli_read_setting(cli, program, text, is_value, to, &decl);
+        if (exit != CLI_PENDING) {
+            return exit;
+        }
+        if (decl == VYRE_NONE || (!cli->set_params && view->decls[decl].role == VYRE_PARAM)) {
+            char name[VYRE_LIMIT_NAME + 1];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+            return cli_unknown_name(cli, view, cli->set_params ? "param or const" : "const", name,
+                                    cli->set_params ? is_value : is_const);
+        }
+        for (uint32_t k = 0; k < *out_count; k++) {
+            if (settings[k].name == to->name) {
+                return cli_fail(cli, VYRE_INVALID_ARGUMENT, "give it once", "const %s is set twice",
+                                to->name);
+            }
+        }
+        *out_count += view->decls[decl].role == VYRE_CONST;
+    }
+    return CLI_PENDING;
+}
+
+/* Parses the text, with the consts that are set. The program that was read without them holds their
+ * names. */
+static cli_exit parse(cli_context *cli, const cli_source *source, vyre_program **out_program,
+                      vyre_status *out_status) {
+    const char *text = vyre_text_string(&source->text);
+    vyre_parse_options options = {.file = source->path};
+    const bool sets = cli->set && cli->set->count > 0;
+    vyre_diag ignored[1];
+    vyre_diag_list quiet = {.items = ignored, .capacity = 1};
+    vyre_program *plain = NULL;
+    vyre_setting *settings = sets ? calloc(cli->set->count, sizeof *settings) : NULL;
+    cli_exit exit = CLI_PENDING;
+    if (sets && !settings) {
+        return cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory for --set");
+    }
+    if (sets && vyre_parse(text, source->text.length, &options, NULL, &plain, &quiet) == VYRE_OK) {
+        exit = read_consts(cli, plain, settings, &options.setting_count);
+        options.settings = settings;
+    }
+    if (exit == CLI_PENDING) {
+        *out_status =
+            vyre_parse(text, source->text.length, &options, NULL, out_program, &cli->diags);
+    }
+    vyre_program_release(plain);
+    free(settings);
+    return exit;
+}
+
 cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **out_program) {
     cli_exit exit = CLI_PENDING;
     const cli_source *source = cli_source_read(cli, path, &exit);
@@ -94,10 +159,12 @@ cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **o
         return exit;
     }
     uint32_t first = cli->diags.count;
-    vyre_parse_options options = {.file = source->path};
     vyre_program *program = NULL;
-    vyre_status status = vyre_parse(vyre_text_string(&source->text), source->text.length, &options,
-                                    NULL, &program, &cli->diags);
+    vyre_status status = VYRE_OK;
+    exit = parse(cli, source, &program, &status);
+    if (exit != CLI_PENDING) {
+        return exit;
+    }
     if (status == VYRE_OK) {
         status = vyre_check(program, NULL, &cli->diags);
     }

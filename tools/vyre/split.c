@@ -8,6 +8,7 @@ typedef struct split_options {
     bool explain, dot, svg, json, no_opt, turn_loops, ahead;
     cli_number lane_words;
     const char *folder, *scope, *lowered, *backend;
+    cli_list set;
 } split_options;
 
 #define AT(field) offsetof(split_options, field)
@@ -34,6 +35,7 @@ static const cli_option options[] = {
     {"backend", CLI_TEXT, 0, false, AT(backend), "NAME",
      "cut the program as for this device, and with --explain or --json tell how it runs each "
      "segment and loop, and why"},
+    CLI_SET_OPTION(AT(set)),
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
      "write each segment to DIR/NAME.vy and the schedule to DIR/schedule.json"},
 };
@@ -127,6 +129,7 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return cli_fail(cli, VYRE_INVALID_ARGUMENT, diag.fix, "%s", diag.message);
     }
     vyre_program *program = NULL;
+    cli->set = &o->set;
     cli_exit exit = cli_source_program(cli, arguments->items[0], &program);
     if (exit != CLI_PENDING) {
         return exit;
