@@ -168,7 +168,7 @@ cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **o
     if (status == VYRE_OK) {
         status = vyre_check(program, NULL, &cli->diags);
     }
-    if (status == VYRE_OK && cli->lint) {
+    if (status == VYRE_OK && cli->lint && !cli->no_warn) {
         const vyre_lint_options lint = {.speed = cli->warn_speed};
         status = vyre_lint(program, &lint, NULL, &cli->diags);
     }
