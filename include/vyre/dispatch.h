@@ -118,6 +118,8 @@ typedef struct vyre_dispatch_report {
     uint32_t races_stored;
 } vyre_dispatch_report;
 
+/* The device keeps the pipelines of the last programs for the next call with an equal one; see
+ * vyre_device_pipelines. */
 VYRE_API vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
                                    const vyre_input *inputs, uint32_t input_count,
                                    vyre_output *outputs, uint32_t output_count,

@@ -17,6 +17,8 @@ typedef struct vyre_counters {
     uint64_t compiles;   /* pipelines made */
     /* Their kernels: really compiled, or found on disk or in memory; where the device tells. */
     uint64_t code_compiled, code_from_disk, code_from_memory;
+    /* Calls of vyre_dispatch that found their program compiled, or did not. */
+    uint64_t pipeline_hits, pipeline_misses;
     uint64_t launches, skipped_launches;
     uint64_t passes, host_waits;
     uint64_t input_bytes, output_bytes; /* host to device, device to host; control words aside */
@@ -29,6 +31,14 @@ typedef struct vyre_counters {
 } vyre_counters;
 
 VYRE_API void vyre_device_counters(const vyre_device *device, vyre_counters *out_counters);
+
+/* The pipelines that vyre_dispatch keeps for programs that come again. */
+typedef struct vyre_pipeline_cache {
+    uint64_t hits, misses;
+    uint64_t entries; /* at most 64; what was used longest ago goes first */
+    uint64_t bytes;   /* of their programs and segments on the host, at most 16 MiB */
+} vyre_pipeline_cache;
+VYRE_API void vyre_device_pipelines(vyre_device *device, vyre_pipeline_cache *out_cache);
 
 /* Counters of one or more devices in the text format of Prometheus. VYRE_IO when `write` gave up.
  */

@@ -46,6 +46,18 @@ void vyre_device_counters(const vyre_device *device, vyre_counters *out_counters
     *out_counters = all;
 }
 
+void vyre_device_pipelines(vyre_device *device, vyre_pipeline_cache *out_cache) {
+    vyre_counters counted;
+    vyre_device_counters(device, &counted);
+    vyre_pipeline_cache cache = {.hits = counted.pipeline_hits, .misses = counted.pipeline_misses};
+    pthread_mutex_lock(&device->lock);
+    if (device->kept) {
+        device->kept->describe(device, &cache);
+    }
+    pthread_mutex_unlock(&device->lock);
+    *out_cache = cache;
+}
+
 /* A label's value between quotes: backslash, quote and line feed are escaped. */
 static void escape(const char *text, char *out) {
     for (; *text; text++) {

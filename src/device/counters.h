@@ -16,6 +16,8 @@
     X(code_compiled, "code", "from=\"compiler\"", "kernels made, by where their code came from")   \
     X(code_from_disk, "code", "from=\"disk\"", "")                                                 \
     X(code_from_memory, "code", "from=\"memory\"", "")                                             \
+    X(pipeline_hits, "pipeline_cache", "result=\"hit\"", "dispatches that found their program compiled, or did not") \
+    X(pipeline_misses, "pipeline_cache", "result=\"miss\"", "")                                    \
     X(launches, "dispatch_launches", NULL, "kernel launches")                                      \
     X(skipped_launches, "skipped_launches", NULL, "steps without a launch, and launches ahead whose turn did not come") \
     X(passes, "passes", NULL, "passes over the grid, fixpoints included")                          \

@@ -239,9 +239,17 @@ vyre_status vyre_backend_explain(const vyre_registry *registry, const char *uri,
                             tell, user, diag);
 }
 
+/* What dispatches left for the next ones. */
+static void drop_kept(vyre_device *device) {
+    if (device->kept) {
+        device->kept->drop(device);
+    }
+}
+
 void vyre_device_close(vyre_device *device) {
     if (device) {
         vyre_queue_stop(device);
+        drop_kept(device);
         pthread_mutex_destroy(&device->lock);
         if (device->object) {
             device->table->close(device->object);
@@ -262,6 +270,7 @@ vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
     if (!device) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
     }
+    drop_kept(device);
     uint32_t live = atomic_load(&device->live);
     if (live) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT,

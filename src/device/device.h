@@ -32,9 +32,17 @@ struct vyre_device {
     atomic_uint_least64_t passes; /* that were begun: the number of the last */
     vyre_counter_set counters;
 
-    pthread_mutex_t lock;     /* of the next */
+    pthread_mutex_t lock;     /* of the next two */
     struct vyre_queue *queue; /* of asynchronous dispatches; made by the first */
+    struct vyre_kept *kept;   /* pipelines for programs that come again; NULL: none yet */
 };
+
+/* What dispatches leave with a device: it knows how to get rid of it. */
+typedef struct vyre_kept {
+    void (*drop)(vyre_device *device); /* all of it; nothing of the device runs */
+    void (*describe)(const vyre_device *device,
+                     vyre_pipeline_cache *out_cache); /* under the lock */
+} vyre_kept;
 
 struct vyre_buffer {
     vyre_device *device;

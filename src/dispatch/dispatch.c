@@ -10,6 +10,8 @@
 #include "base/diag.h"
 #include "base/mutant.h"
 #include "device/call.h"
+#include "dispatch/cache.h"
+#include "dispatch/reshape.h"
 #include "dispatch/slots.h"
 #include "dispatch/staging.h"
 
@@ -142,6 +144,28 @@ vyre_status vyre_pipeline_dispatch(vyre_pipeline *pipeline, const vyre_input *in
                              : run_pipeline(pipeline, &t, options, begin, out_report, diag);
 }
 
+/* One that was kept, or a new one of a copy: the caller's program need not live on. */
+static vyre_status find_pipeline(vyre_device *device, const vyre_program *program,
+                                 const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                                 vyre_diag *diag) {
+    *out_pipeline = vyre_cache_take(device, program, options);
+    if (*out_pipeline) {
+        return VYRE_OK;
+    }
+    vyre_program *copy = NULL;
+    vyre_status status = vyre_reshape(program, vyre_program_get(program)->workgroup,
+                                      &device->allocator, &copy, diag);
+    if (status == VYRE_OK) {
+        status = vyre_pipeline_create(device, copy, options, out_pipeline, diag);
+    }
+    if (status == VYRE_OK) {
+        (*out_pipeline)->retained = copy;
+    } else {
+        vyre_program_release(copy);
+    }
+    return status;
+}
+
 vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
                           const vyre_input *inputs, uint32_t input_count, vyre_output *outputs,
                           uint32_t output_count, const vyre_dispatch_options *options,
@@ -156,11 +180,15 @@ vyre_status vyre_dispatch(vyre_device *device, const vyre_program *program,
     vyre_pipeline *pipeline = NULL;
     vyre_status status = check_transfer(device, &t, options, diag);
     if (status == VYRE_OK) {
-        status = vyre_pipeline_create(device, program, options, &pipeline, diag);
+        status = find_pipeline(device, program, options, &pipeline, diag);
     }
     if (status == VYRE_OK) {
         status = run_pipeline(pipeline, &t, options, begin, out_report, diag);
-        vyre_pipeline_release(pipeline);
+        if (status == VYRE_OK) {
+            vyre_cache_give(pipeline);
+        } else {
+            vyre_pipeline_release(pipeline);
+        }
     }
     return status;
 }

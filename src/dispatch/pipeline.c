@@ -61,6 +61,13 @@ static vyre_status check_program(const vyre_program *program, const vyre_allocat
     return status;
 }
 
+vyre_pipeline_key vyre_pipeline_key_of(const vyre_dispatch_options *o) {
+    return (vyre_pipeline_key){.workgroup = {o->workgroup[0], o->workgroup[1], o->workgroup[2]},
+                               .split = (uint32_t)o->split,
+                               .no_optimize = o->no_optimize,
+                               .looks = o->find_races || o->outside};
+}
+
 /* Checks the program and sets what is run: it, or a copy with another workgroup. */
 static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
                                 const vyre_dispatch_options *options, vyre_diag *diag) {
@@ -93,14 +100,13 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
     }
     atomic_init(&p->references, 1);
     p->device = device;
-    p->no_optimize = options->no_optimize;
+    p->key = vyre_pipeline_key_of(options);
     vyre_status status = take_program(p, program, options, diag);
     p->waits = vyre_contains_grid_sync(program);
-    p->is_split =
-        device->info.level == VYRE_LEVEL_PROGRAM
-            ? p->waits &&
-                  (options->split == VYRE_SPLIT_ALWAYS || !does_grid_operations(device, program))
-            : p->waits || (device->info.turns_loops && !options->find_races && !options->outside);
+    p->is_split = device->info.level == VYRE_LEVEL_PROGRAM
+                      ? p->waits && (options->split == VYRE_SPLIT_ALWAYS ||
+                                     !does_grid_operations(device, program))
+                      : p->waits || (device->info.turns_loops && !p->key.looks);
     p->takes_module = p->is_split && vyre_device_takes_modules(device) &&
                       VYRE_MUTANT(pipeline_always_whole, options->split != VYRE_SPLIT_ALWAYS, true);
     if (status == VYRE_OK && p->is_split && p->waits) {
@@ -123,7 +129,7 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
  * the device to replace: a program that calls one is left alone. */
 static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vyre_diag *diag) {
     const vyre_allocator *a = &p->device->allocator;
-    if (p->no_optimize || !vyre_contains_grid_sync(p->program) || p->device->info.is_oracle ||
+    if (p->key.no_optimize || !vyre_contains_grid_sync(p->program) || p->device->info.is_oracle ||
         vyre_program_get(p->program)->stats.opaque_calls) {
         return VYRE_OK;
     }
@@ -182,7 +188,7 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
     const bool any_grid = which & VYRE_VARIANT_ANY_GRID;
     vyre_status status;
     if (p->is_split) {
-        const vyre_split_options split = {.keep_barriers = p->no_optimize,
+        const vyre_split_options split = {.keep_barriers = p->key.no_optimize,
                                           .any_grid = any_grid,
                                           .turn_loops = p->device->info.turns_loops && !any_grid,
                                           .can = &p->device->can,
@@ -280,6 +286,31 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
     vyre_program_release(pipeline->retained);
     vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);
     atomic_fetch_sub(&device->live, 1);
+}
+
+/* Of what programs are made of; 0: there is none. */
+static uint64_t bytes_of(const vyre_program *program) {
+    const vyre_program_view *v = program ? vyre_program_get(program) : NULL;
+    return !v ? 0
+              : v->decl_count * sizeof *v->decls + v->var_count * sizeof *v->vars +
+                    v->expr_count * sizeof *v->exprs + v->stmt_count * sizeof *v->stmts +
+                    v->fn_count * sizeof *v->fns + v->arg_count * sizeof *v->args;
+}
+
+void vyre_pipeline_rest(vyre_pipeline *p) {
+    p->bytes = bytes_of(p->retained) + bytes_of(p->copy);
+    for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
+        vyre_variant *v = &p->variants[i];
+        p->bytes += bytes_of(v->optimised) + bytes_of(v->lowered);
+        vyre_traps_finish(&v->added.traps, p->device);
+        if (v->is_compiled && p->is_split) {
+            const vyre_module_view *m = vyre_module_get(v->schedule.module);
+            for (uint32_t k = 0; k < m->segment_count; k++) {
+                p->bytes += bytes_of(m->segments[k]);
+            }
+            vyre_schedule_rest(&v->schedule);
+        }
+    }
 }
 
 vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_options *options,

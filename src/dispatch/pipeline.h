@@ -26,6 +26,13 @@ enum {
     VYRE_VARIANTS = 4
 };
 
+/* The options that decide what is compiled. */
+typedef struct vyre_pipeline_key {
+    uint32_t workgroup[3];
+    uint32_t split, no_optimize;
+    uint32_t looks; /* for races or accesses outside */
+} vyre_pipeline_key;
+
 struct vyre_pipeline {
     atomic_uint references;
     vyre_device *device;
@@ -33,11 +40,15 @@ struct vyre_pipeline {
     vyre_program *copy;          /* it with another workgroup; NULL: none */
     vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
     bool waits;                  /* the program does, for its grid */
-    bool is_split, no_optimize;
+    vyre_pipeline_key key;
+    bool is_split;
     bool takes_module; /* the device runs the schedule itself */
     vyre_variant variants[VYRE_VARIANTS];
+    uint64_t bytes;       /* of programs that it keeps, when it was last at rest */
     pthread_mutex_t lock; /* held by the dispatch that runs */
 };
+
+vyre_pipeline_key vyre_pipeline_key_of(const vyre_dispatch_options *options);
 
 /* As vyre_compile, but nothing is compiled yet, and the program must outlive the pipeline. */
 vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *program,
@@ -55,6 +66,8 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *pipeline, const vyre_dispat
  * vyre_dispatch_options. */
 vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead,
                                   vyre_trace *trace, vyre_diag *diag);
+/* Frees what it has in memory of the device but code; the next dispatch makes it anew. */
+void vyre_pipeline_rest(vyre_pipeline *pipeline);
 /* One pass over the whole grid, waited for. `launch` is that of the source program; its max_steps
  * and room for races hold for the pass. */
 vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,

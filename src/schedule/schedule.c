@@ -95,6 +95,22 @@ static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
     }
 }
 
+/* The memory of the module's buffers. */
+static void drop_own(vyre_schedule *s) {
+    for (uint32_t i = 0; s->own && i < vyre_module_get(s->module)->buffer_count; i++) {
+        vyre_device_free(s->device, s->own[i].memory);
+        s->own[i].memory = 0;
+    }
+}
+
+static void drop_places(vyre_schedule *s) {
+    vyre_traps_finish(&s->traps, s->device);
+    for (int i = 0; i < VYRE_PLACES; i++) {
+        vyre_device_free(s->device, s->places[i]);
+        s->places[i] = 0;
+    }
+}
+
 /* The module, its kernels and tables, and the memory of its buffers. */
 static void drop_code(vyre_schedule *s) {
     const vyre_allocator *a = &s->device->allocator;
@@ -107,9 +123,7 @@ static void drop_code(vyre_schedule *s) {
         vyre_free(a, s->bindings[i].values, segment->decl_count, sizeof *s->bindings->values);
     }
     destroy(s->device, s->whole);
-    for (uint32_t i = 0; s->own && i < m->buffer_count; i++) {
-        vyre_device_free(s->device, s->own[i].memory);
-    }
+    drop_own(s);
     vyre_free(a, s->segments, m->segment_count, sizeof *s->segments);
     vyre_free(a, s->bindings, m->segment_count, sizeof *s->bindings);
     vyre_free(a, s->visits, m->step_count, sizeof *s->visits);
@@ -156,10 +170,13 @@ vyre_status vyre_schedule_init(vyre_schedule *s, vyre_device *device, const vyre
 
 void vyre_schedule_finish(vyre_schedule *s) {
     drop_code(s);
-    vyre_traps_finish(&s->traps, s->device);
-    for (int i = 0; i < VYRE_PLACES; i++) {
-        vyre_device_free(s->device, s->places[i]);
-    }
+    drop_places(s);
+}
+
+void vyre_schedule_rest(vyre_schedule *s) {
+    drop_own(s);
+    drop_places(s);
+    s->is_used = false; /* memory is zero when it is new */
 }
 
 uint64_t vyre_schedule_groups(const uint32_t grid[3]) {

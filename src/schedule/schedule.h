@@ -61,6 +61,8 @@ void vyre_schedule_finish(vyre_schedule *schedule);
  * room. */
 vyre_status vyre_schedule_prepare(vyre_schedule *schedule, const uint32_t grid[3],
                                   vyre_trace *trace, vyre_diag *diag);
+/* Frees the carried state; it is to be prepared for again. */
+void vyre_schedule_rest(vyre_schedule *schedule);
 /* The carried state of a new pass: all zeros. */
 vyre_status vyre_schedule_zero(vyre_schedule *schedule, vyre_trace *trace, vyre_diag *diag);
 /* Binds all segments to what the source was bound to. Valid until the next call. */
