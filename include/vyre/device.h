@@ -89,6 +89,8 @@ VYRE_API void vyre_device_close(vyre_device *device);
  * pipelines do not survive: VYRE_INVALID_ARGUMENT while there are some. On failure the device stays
  * lost, and reopening may be tried again. Counters go on; a fault:// is over unless its mode is
  * "always". */
+/* In a child of fork() a device that its parent opened is lost and can't be reopened; the child may
+ * let go of it and of all that belongs to it. */
 VYRE_API bool vyre_device_is_lost(const vyre_device *device);
 VYRE_API vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag);
 VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);

@@ -23,11 +23,14 @@ typedef struct vyre_input {
 } vyre_input;
 
 /* A slot for returned bytes. Zero it once; it is grown as needed and reused by later calls. Free it
- * with vyre_output_finish and the same allocator as the device's. */
+ * with vyre_output_finish and the same allocator as the device's. Or let `data` be memory of your
+ * own, `capacity` bytes, and set is_fixed: it is then neither grown nor freed, and a dispatch that
+ * returns more is refused before it runs. */
 typedef struct vyre_output {
     void *data;
     size_t size;
     size_t capacity;
+    bool is_fixed;
 } vyre_output;
 VYRE_API void vyre_output_finish(vyre_output *output, const vyre_allocator *allocator);
 
@@ -205,6 +208,13 @@ VYRE_API vyre_status vyre_event_wait(vyre_event *event, vyre_dispatch_report *ou
                                      vyre_diag *diag);
 /* Whether it is done; does not wait. */
 VYRE_API bool vyre_event_poll(vyre_event *event);
+/* Calls `done` once with the status of the dispatch, when its outputs are in place and before
+ * vyre_event_wait returns: from the thread of the device or the one that cancels; from this one, at
+ * once, if it is done already. `done` must not wait for the device nor release the event. One per
+ * event. */
+typedef void (*vyre_event_fn)(void *user, vyre_status status);
+VYRE_API vyre_status vyre_event_notify(vyre_event *event, vyre_event_fn done, void *user,
+                                       vyre_diag *diag);
 /* Stops it soon if it runs, at once if it is still queued; it is then done with VYRE_CANCELLED,
  * unless it was already done. */
 VYRE_API void vyre_event_cancel(vyre_event *event);

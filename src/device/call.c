@@ -20,7 +20,19 @@
 #define SPAN_compile_module "compile"
 #define SPAN_run_module     "launch"
 
+vyre_status vyre_device_check_process(const vyre_device *device, vyre_diag *diag) {
+    if (!VYRE_MUTANT(fork_unnoticed, vyre_process_was_forked(&device->process), false)) {
+        return VYRE_OK;
+    }
+    return vyre_fail(diag, VYRE_DEVICE_LOST, "open a device in this process",
+                     "the %s device belongs to the process that opened it, and this is a child",
+                     device->info.backend);
+}
+
 static vyre_status fail_lost(const vyre_device *device, vyre_diag *diag) {
+    if (vyre_device_check_process(device, diag) != VYRE_OK) {
+        return VYRE_DEVICE_LOST;
+    }
     return vyre_fail(diag, VYRE_DEVICE_LOST, "reopen the device, or open it anew",
                      "the %s device was lost", device->info.backend);
 }
@@ -62,7 +74,7 @@ static vyre_status end(vyre_device *device, vyre_status status) {
     }                                                                                              \
     vyre_status vyre_call_##name(const vyre_call *call, __VA_ARGS__) {                             \
         vyre_device *device = call->device;                                                        \
-        if (atomic_load(&device->is_lost)) {                                                       \
+        if (vyre_device_is_lost(device)) {                                                         \
             return fail_lost(device, diag);                                                        \
         }                                                                                          \
         return !device->table->name ? VYRE_OK                                                      \
@@ -120,7 +132,13 @@ void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kern
 }
 
 void vyre_device_free(vyre_device *device, vyre_memory memory) {
-    if (memory) {
+    if (memory && !vyre_process_was_forked(&device->process)) {
         device->table->free(device->object, memory);
+    }
+}
+
+void vyre_device_destroy(vyre_device *device, vyre_backend_kernel *kernel) {
+    if (kernel && !vyre_process_was_forked(&device->process)) {
+        device->table->destroy(device->object, kernel);
     }
 }

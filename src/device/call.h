@@ -33,7 +33,12 @@ vyre_status vyre_call_new_memory(const vyre_call *call, uint64_t size, vyre_memo
                                  vyre_diag *diag);
 /* Counts a kernel that was made, by where its code came from. */
 void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kernel);
-/* memory may be 0. Frees also on a lost device. */
+/* VYRE_DEVICE_LOST in a child of the process that opened the device: to be asked before anything
+ * that waits. */
+vyre_status vyre_device_check_process(const vyre_device *device, vyre_diag *diag);
+/* memory may be 0, kernel NULL. Both work on a lost device, and do nothing in a child of its
+ * process. */
 void vyre_device_free(vyre_device *device, vyre_memory memory);
+void vyre_device_destroy(vyre_device *device, vyre_backend_kernel *kernel);
 
 #endif

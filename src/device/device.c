@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/nearest.h"
+#include "device/call.h"
 #include "device/queue.h"
 #include "device/registry.h"
 
@@ -75,6 +76,7 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
 
 static void free_device(vyre_device *device) {
     vyre_allocator a = device->allocator;
+    vyre_process_finish(&device->process);
     vyre_free(&a, device->path, device->path_size, 1);
     vyre_free(&a, (void *)(uintptr_t)device->options.code_folder, device->folder_size, 1);
     vyre_free(&a, device, 1, sizeof *device);
@@ -110,6 +112,7 @@ vyre_status vyre_device_open_backend(const vyre_backend *backend, const char *pa
     }
     device->allocator = how->allocator;
     device->backend = backend;
+    device->process = vyre_process_here();
     device->options = how->options;
     device->has_fault = how->fault != NULL;
     device->fault = how->fault ? *how->fault : (vyre_fault){0};
@@ -239,6 +242,14 @@ vyre_status vyre_backend_explain(const vyre_registry *registry, const char *uri,
                             tell, user, diag);
 }
 
+/* A child of its process leaves the object alone: its threads are not there. */
+static void close_object(vyre_device *device) {
+    if (device->object && !vyre_process_was_forked(&device->process)) {
+        device->table->close(device->object);
+    }
+    device->object = NULL;
+}
+
 /* What dispatches left for the next ones. */
 static void drop_kept(vyre_device *device) {
     if (device->kept) {
@@ -251,9 +262,7 @@ void vyre_device_close(vyre_device *device) {
         vyre_queue_stop(device);
         drop_kept(device);
         pthread_mutex_destroy(&device->lock);
-        if (device->object) {
-            device->table->close(device->object);
-        }
+        close_object(device);
         free_device(device);
     }
 }
@@ -263,12 +272,16 @@ const vyre_device_info *vyre_device_describe(const vyre_device *device) {
 }
 
 bool vyre_device_is_lost(const vyre_device *device) {
-    return atomic_load(&device->is_lost);
+    return atomic_load(&device->is_lost) || vyre_process_was_forked(&device->process);
 }
 
 vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
     if (!device) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
+    }
+    vyre_status status = vyre_device_check_process(device, diag);
+    if (status != VYRE_OK) {
+        return status;
     }
     drop_kept(device);
     uint32_t live = atomic_load(&device->live);
@@ -279,12 +292,9 @@ vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
                          device->info.backend);
     }
     atomic_store(&device->is_lost, true);
-    if (device->object) {
-        device->table->close(device->object);
-        device->object = NULL;
-    }
+    close_object(device);
     device->has_fault = device->has_fault && device->fault.mode == VYRE_FAULT_ALWAYS;
-    vyre_status status = open_object(device, diag);
+    status = open_object(device, diag);
     if (status == VYRE_OK) {
         atomic_store(&device->is_lost, false);
     }

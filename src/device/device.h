@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "device/counters.h"
 #include "device/fault.h"
 #include "vyre/backend.h"
@@ -28,6 +29,7 @@ struct vyre_device {
     vyre_capabilities can; /* what `info` says */
     uint64_t open_ns;      /* how long opening took */
     atomic_bool is_lost;
+    vyre_process process;         /* that opened it: its threads are not in a child */
     atomic_uint live;             /* buffers and pipelines */
     atomic_uint_least64_t passes; /* that were begun: the number of the last */
     vyre_counter_set counters;

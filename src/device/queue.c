@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/mutant.h"
-#include "device/device.h"
+#include "device/call.h"
 
 struct vyre_queue {
     pthread_mutex_t lock;
@@ -15,6 +15,20 @@ struct vyre_queue {
     bool is_ending;
     pthread_t thread;
 };
+
+/* The lock is held, before and after. */
+static void end_job(struct vyre_queue *q, vyre_job *job) {
+    void (*done)(vyre_job * job);
+    job->state = VYRE_JOB_RUNNING;
+    while ((done = job->done)) {
+        job->done = NULL;
+        pthread_mutex_unlock(&q->lock);
+        done(job);
+        pthread_mutex_lock(&q->lock);
+    }
+    job->state = VYRE_JOB_DONE; /* from here on the job may be gone */
+    pthread_cond_broadcast(&q->changed);
+}
 
 static void *work(void *user) {
     struct vyre_queue *q = user;
@@ -33,8 +47,7 @@ static void *work(void *user) {
         pthread_mutex_unlock(&q->lock);
         job->work(job);
         pthread_mutex_lock(&q->lock);
-        job->state = VYRE_JOB_DONE; /* from here on the job may be gone */
-        pthread_cond_broadcast(&q->changed);
+        end_job(q, job);
     }
     pthread_mutex_unlock(&q->lock);
     return NULL;
@@ -76,8 +89,12 @@ static vyre_status make_queue(vyre_device *device, vyre_diag *diag) {
 }
 
 vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag) {
+    vyre_status status = vyre_device_check_process(device, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
     pthread_mutex_lock(&device->lock);
-    vyre_status status = device->queue ? VYRE_OK : make_queue(device, diag);
+    status = device->queue ? VYRE_OK : make_queue(device, diag);
     struct vyre_queue *q = device->queue;
     pthread_mutex_unlock(&device->lock);
     if (status != VYRE_OK) {
@@ -93,8 +110,16 @@ vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag)
     return VYRE_OK;
 }
 
+/* In a child of its process a queue has no thread, and somebody may have held its lock. */
+static bool is_orphaned(const vyre_device *device) {
+    return vyre_device_check_process(device, NULL) != VYRE_OK;
+}
+
 void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyre_job *job)) {
     struct vyre_queue *q = device->queue;
+    if (is_orphaned(device)) {
+        return;
+    }
     pthread_mutex_lock(&q->lock);
     if (job->state == VYRE_JOB_QUEUED) {
         vyre_job **at = &q->first;
@@ -104,27 +129,47 @@ void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyr
         *at = job->next;
         q->last = VYRE_MUTANT(queue_end_lost, job->next != NULL, true) ? q->last : at;
         instead(job);
-        job->state = VYRE_JOB_DONE;
-        pthread_cond_broadcast(&q->changed);
+        end_job(q, job);
     }
     pthread_mutex_unlock(&q->lock);
 }
 
+void vyre_queue_when_done(vyre_device *device, vyre_job *job, void (*done)(vyre_job *job)) {
+    struct vyre_queue *q = device->queue;
+    if (is_orphaned(device)) {
+        return;
+    }
+    pthread_mutex_lock(&q->lock);
+    const bool is_done = job->state == VYRE_JOB_DONE;
+    job->done = is_done ? NULL : done;
+    pthread_mutex_unlock(&q->lock);
+    if (is_done) {
+        done(job);
+    }
+}
+
 bool vyre_queue_is_done(vyre_device *device, const vyre_job *job) {
     struct vyre_queue *q = device->queue;
+    if (is_orphaned(device)) {
+        return job->state == VYRE_JOB_DONE;
+    }
     pthread_mutex_lock(&q->lock);
     bool is_done = job->state == VYRE_JOB_DONE;
     pthread_mutex_unlock(&q->lock);
     return is_done;
 }
 
-void vyre_queue_wait(vyre_device *device, const vyre_job *job) {
+bool vyre_queue_wait(vyre_device *device, const vyre_job *job) {
     struct vyre_queue *q = device->queue;
+    if (is_orphaned(device)) {
+        return job->state == VYRE_JOB_DONE;
+    }
     pthread_mutex_lock(&q->lock);
     while (job->state != VYRE_JOB_DONE) {
         pthread_cond_wait(&q->changed, &q->lock);
     }
     pthread_mutex_unlock(&q->lock);
+    return true;
 }
 
 void vyre_queue_stop(vyre_device *device) {
@@ -132,13 +177,15 @@ void vyre_queue_stop(vyre_device *device) {
     if (!q) {
         return;
     }
-    pthread_mutex_lock(&q->lock);
-    q->is_ending = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-    pthread_join(q->thread, NULL);
-    pthread_cond_destroy(&q->changed);
-    pthread_mutex_destroy(&q->lock);
+    if (!is_orphaned(device)) {
+        pthread_mutex_lock(&q->lock);
+        q->is_ending = true;
+        pthread_cond_broadcast(&q->changed);
+        pthread_mutex_unlock(&q->lock);
+        pthread_join(q->thread, NULL);
+        pthread_cond_destroy(&q->changed);
+        pthread_mutex_destroy(&q->lock);
+    }
     vyre_free(&device->allocator, q, 1, sizeof *q);
     device->queue = NULL;
 }

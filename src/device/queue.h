@@ -11,6 +11,7 @@ typedef struct vyre_job {
     void (*work)(struct vyre_job *job);
     vyre_job_state state;
     struct vyre_job *next;
+    void (*done)(struct vyre_job *job); /* called before others see that it is done; or NULL */
 } vyre_job;
 
 /* Appends a job; the first one starts the thread. */
@@ -18,8 +19,11 @@ vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag)
 /* Takes a job out that has not begun, and makes it done by `instead` of its work, which must not
  * use the queue. Does nothing if it has begun. */
 void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyre_job *job));
+/* `done` is called once, by the thread that ends the job; at once if it has ended. One per job. */
+void vyre_queue_when_done(vyre_device *device, vyre_job *job, void (*done)(vyre_job *job));
 bool vyre_queue_is_done(vyre_device *device, const vyre_job *job);
-void vyre_queue_wait(vyre_device *device, const vyre_job *job);
+/* Whether it is done: in a child of the process that queued it there is nobody to do it. */
+bool vyre_queue_wait(vyre_device *device, const vyre_job *job);
 /* Ends the thread, if there is one. All jobs must be done. */
 void vyre_queue_stop(vyre_device *device);
 

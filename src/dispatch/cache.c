@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/mutant.h"
 
 typedef struct pipelines {
@@ -59,19 +60,6 @@ static void put_in_front(pipelines *c, vyre_pipeline *p) {
     c->bytes += p->bytes;
 }
 
-vyre_pipeline *vyre_cache_take(vyre_device *device, const vyre_program *program,
-                               const vyre_dispatch_options *options) {
-    vyre_pipeline *found = NULL;
-    pthread_mutex_lock(&device->lock);
-    pipelines *c = (pipelines *)device->kept;
-    for (uint32_t i = 0; c && i < c->count && !found; i++) {
-        found = is_for(c->all[i], program, options) ? take_out(c, i) : NULL;
-    }
-    pthread_mutex_unlock(&device->lock);
-    vyre_count(&device->counters, found ? VYRE_COUNT_pipeline_hits : VYRE_COUNT_pipeline_misses, 1);
-    return found;
-}
-
 static void drop_all(vyre_device *device) {
     pipelines *c = (pipelines *)device->kept;
     device->kept = NULL;
@@ -87,7 +75,7 @@ static void describe(const vyre_device *device, vyre_pipeline_cache *out_cache) 
     out_cache->bytes = c->bytes;
 }
 
-/* NULL: no memory for it, and nothing is kept. */
+/* The device's, made by the first who asks; NULL: no memory. */
 static pipelines *cache_of(vyre_device *device) {
     if (!device->kept) {
         pipelines *c = vyre_alloc_zeroed(&device->allocator, 1, sizeof *c);
@@ -99,13 +87,28 @@ static pipelines *cache_of(vyre_device *device) {
     return (pipelines *)device->kept;
 }
 
+vyre_status vyre_cache_take(vyre_device *device, const vyre_program *program,
+                            const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
+                            vyre_diag *diag) {
+    vyre_pipeline *found = NULL;
+    pthread_mutex_lock(&device->lock);
+    pipelines *c = cache_of(device);
+    for (uint32_t i = 0; c && i < c->count && !found; i++) {
+        found = is_for(c->all[i], program, options) ? take_out(c, i) : NULL;
+    }
+    pthread_mutex_unlock(&device->lock);
+    vyre_count(&device->counters, found ? VYRE_COUNT_pipeline_hits : VYRE_COUNT_pipeline_misses, 1);
+    *out_pipeline = found;
+    return c ? VYRE_OK : vyre_fail_memory(diag, "the pipelines of a device");
+}
+
 void vyre_cache_give(vyre_pipeline *pipeline) {
     vyre_device *device = pipeline->device;
     vyre_pipeline_rest(pipeline);
     for (bool is_kept = false; !is_kept;) {
         vyre_pipeline *oldest = NULL;
         pthread_mutex_lock(&device->lock);
-        pipelines *c = cache_of(device);
+        pipelines *c = (pipelines *)device->kept; /* NULL: dropped meanwhile */
         if (!c || pipeline->bytes > VYRE_CACHED_BYTES) {
             oldest = pipeline;
             is_kept = true;

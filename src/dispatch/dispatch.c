@@ -51,6 +51,18 @@ static vyre_status check_outputs(const vyre_run *run, const transfer *t) {
                          "the outputs have %llu bytes, and %llu are allowed",
                          (unsigned long long)total, (unsigned long long)most);
     }
+    for (uint32_t i = 0; i < t->output_count; i++) {
+        const vyre_output *slot = &t->outputs[i];
+        const vyre_decl decl = run->binding.outputs[i];
+        uint64_t begin;
+        const uint64_t size = vyre_binding_returned(&run->binding, decl, &begin);
+        if (slot->is_fixed && VYRE_MUTANT(fixed_slot_unchecked, size > slot->capacity, false)) {
+            return vyre_fail(run->diag, VYRE_LIMIT, "give a larger slot, or one that may grow",
+                             "%s returns %llu bytes, and output slot %u has room for %llu",
+                             run->view->decls[decl].name, (unsigned long long)size, i + 1,
+                             (unsigned long long)slot->capacity);
+        }
+    }
     return VYRE_OK;
 }
 
@@ -148,13 +160,13 @@ vyre_status vyre_pipeline_dispatch(vyre_pipeline *pipeline, const vyre_input *in
 static vyre_status find_pipeline(vyre_device *device, const vyre_program *program,
                                  const vyre_dispatch_options *options, vyre_pipeline **out_pipeline,
                                  vyre_diag *diag) {
-    *out_pipeline = vyre_cache_take(device, program, options);
-    if (*out_pipeline) {
-        return VYRE_OK;
-    }
     vyre_program *copy = NULL;
-    vyre_status status = vyre_reshape(program, vyre_program_get(program)->workgroup,
-                                      &device->allocator, &copy, diag);
+    vyre_status status = vyre_cache_take(device, program, options, out_pipeline, diag);
+    if (status != VYRE_OK || *out_pipeline) {
+        return status;
+    }
+    status = vyre_reshape(program, vyre_program_get(program)->workgroup, &device->allocator, &copy,
+                          diag);
     if (status == VYRE_OK) {
         status = vyre_pipeline_create(device, copy, options, out_pipeline, diag);
     }

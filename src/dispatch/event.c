@@ -2,6 +2,7 @@
  * keeps what came of it. Cancelling a queued event takes it out of the queue; a running one sees
  * its cancel flag. */
 #include "base/diag.h"
+#include "device/call.h"
 #include "device/queue.h"
 #include "dispatch/pipeline.h"
 
@@ -18,6 +19,8 @@ struct vyre_event {
     uint32_t buffer_count, input_count, output_count;
     vyre_dispatch_options options;
     vyre_cancel cancel;
+    vyre_event_fn done; /* whom to tell; NULL: nobody */
+    void *user;
     /* What came of it. */
     vyre_status status;
     vyre_dispatch_report report;
@@ -116,7 +119,9 @@ vyre_status vyre_event_wait(vyre_event *event, vyre_dispatch_report *out_report,
     if (!event) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give an event", "event is NULL");
     }
-    vyre_queue_wait(event->device, &event->job);
+    if (!vyre_queue_wait(event->device, &event->job)) {
+        return vyre_device_check_process(event->device, diag);
+    }
     if (event->status == VYRE_OK && out_report) {
         *out_report = event->report;
     }
@@ -128,6 +133,29 @@ vyre_status vyre_event_wait(vyre_event *event, vyre_dispatch_report *out_report,
 
 bool vyre_event_poll(vyre_event *event) {
     return !event || vyre_queue_is_done(event->device, &event->job);
+}
+
+static void tell(vyre_job *job) {
+    const vyre_event *e = (const vyre_event *)job;
+    e->done(e->user, e->status);
+}
+
+vyre_status vyre_event_notify(vyre_event *event, vyre_event_fn done, void *user, vyre_diag *diag) {
+    if (!event || !done) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give an event and whom to call",
+                         "event or done is NULL");
+    }
+    if (event->done) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "let one call tell the others",
+                         "the event calls somebody back already");
+    }
+    vyre_status status = vyre_device_check_process(event->device, diag);
+    if (status == VYRE_OK) {
+        event->done = done;
+        event->user = user;
+        vyre_queue_when_done(event->device, &event->job, tell);
+    }
+    return status;
 }
 
 static void never_ran(vyre_job *job) {
@@ -145,7 +173,7 @@ void vyre_event_cancel(vyre_event *event) {
 void vyre_event_release(vyre_event *event) {
     if (event) {
         vyre_device *device = event->device;
-        vyre_queue_wait(device, &event->job);
+        (void)vyre_queue_wait(device, &event->job);
         vyre_pipeline_release(event->pipeline);
         vyre_free(&device->allocator, event, 1, sizeof *event);
     }

@@ -277,7 +277,7 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
         if (v->is_compiled && pipeline->is_split) {
             vyre_schedule_finish(&v->schedule);
         } else if (v->is_compiled) {
-            device->table->destroy(device->object, v->kernel);
+            vyre_device_destroy(device, v->kernel);
         }
         drop_programs(pipeline, v);
     }

@@ -22,6 +22,10 @@ const vyre_dispatch_options *vyre_options_or_default(const vyre_dispatch_options
 vyre_status vyre_options_check(const vyre_device *device, const vyre_dispatch_options *o,
                                vyre_diag *diag) {
     const vyre_device_info *info = &device->info;
+    vyre_status status = vyre_device_check_process(device, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
     if (!o->settings && o->setting_count) {
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give the settings, or none",
                          "settings is NULL");

@@ -1,6 +1,7 @@
 /* Outputs go through staging: all are read before the first slot changes, so that a failure leaves
  * the caller's bytes alone. A slot that is large enough gets a copy and keeps its address; else the
- * staging block becomes the slot. In place, large enough slots are read into directly. */
+ * staging block becomes the slot, unless its memory is the caller's own: then it was found to be
+ * large enough before anything ran. In place, large enough slots are read into directly. */
 #include "dispatch/slots.h"
 
 #include <string.h>
@@ -17,7 +18,9 @@ typedef struct staged {
 void vyre_output_finish(vyre_output *output, const vyre_allocator *allocator) {
     if (output) {
         vyre_allocator a = vyre_allocator_or_system(allocator);
-        vyre_free(&a, output->data, output->capacity, 1);
+        if (!output->is_fixed) {
+            vyre_free(&a, output->data, output->capacity, 1);
+        }
         *output = (vyre_output){0};
     }
 }

@@ -89,12 +89,6 @@ static bool allocate_tables(vyre_schedule *s) {
            s->held && s->moved;
 }
 
-static void destroy(vyre_device *device, vyre_backend_kernel *kernel) {
-    if (kernel) {
-        device->table->destroy(device->object, kernel);
-    }
-}
-
 /* The memory of the module's buffers. */
 static void drop_own(vyre_schedule *s) {
     for (uint32_t i = 0; s->own && i < vyre_module_get(s->module)->buffer_count; i++) {
@@ -117,12 +111,12 @@ static void drop_code(vyre_schedule *s) {
     const vyre_module_view *m = vyre_module_get(s->module);
     for (uint32_t i = 0; s->segments && s->bindings && i < m->segment_count; i++) {
         struct vyre_compiled_segment *segment = &s->segments[i];
-        destroy(s->device, segment->kernel);
+        vyre_device_destroy(s->device, segment->kernel);
         vyre_free(a, s->bindings[i].memory, segment->decl_count, sizeof *s->bindings->memory);
         vyre_free(a, s->bindings[i].counts, segment->decl_count, sizeof *s->bindings->counts);
         vyre_free(a, s->bindings[i].values, segment->decl_count, sizeof *s->bindings->values);
     }
-    destroy(s->device, s->whole);
+    vyre_device_destroy(s->device, s->whole);
     drop_own(s);
     vyre_free(a, s->segments, m->segment_count, sizeof *s->segments);
     vyre_free(a, s->bindings, m->segment_count, sizeof *s->bindings);

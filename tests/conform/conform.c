@@ -168,7 +168,7 @@ static void download(const resident *r, const vyre_program *program, run_result 
         bool ranged = decl->range_end > 0;
         size_t size = ranged ? decl->range_end - decl->range_begin : vyre_buffer_size(from);
         vyre_output *out = &result->outputs[result->output_count++];
-        *out = (vyre_output){malloc(size + 1), size, size + 1};
+        *out = (vyre_output){.data = malloc(size + 1), .size = size, .capacity = size + 1};
         REQUIRE(out->data);
         REQUIRE_OK(vyre_buffer_read(from, ranged ? decl->range_begin : 0, out->data, size, NULL),
                    NULL);

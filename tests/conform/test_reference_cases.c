@@ -172,7 +172,7 @@ TEST(refresh_readwrite_inputs_swaps_owned_buffers_after_first_segment) {
 TEST(split_into_preserves_caller_output_slot_after_named_output_collection) {
     vyre_device *device = recorder_open(VYRE_LEVEL_SEGMENT);
     unsigned char bytes[32] = {0};
-    vyre_output out = {bytes, 0, sizeof bytes};
+    vyre_output out = {bytes, 0, sizeof bytes, true};
     (void)recorder_run(device, BUF "buf[0] = 7; grid_sync; " ONE("b") "}", ZEROS, NULL, &out, 1,
                        VYRE_OK);
     CHECK_EQ(recorder_log.launch_count, 2);

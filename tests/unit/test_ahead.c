@@ -75,7 +75,7 @@ static outcome dispatch(vyre_device *device, const char *text, uint32_t n,
     outcome o = {0};
     vyre_program *p = run_parse(text);
     vyre_input in = {&n, sizeof n};
-    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words, true};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, options, &o.report, &diag), &diag);
     CHECK(out.data == o.words && out.size == sizeof o.words);
@@ -314,7 +314,7 @@ static outcome dispatch_pipeline(vyre_pipeline *pipeline, uint32_t n, uint32_t a
     outcome o = {0};
     const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
     vyre_input in = {&n, sizeof n};
-    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words, true};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_pipeline_dispatch(pipeline, &in, 1, &out, 1, &options, &o.report, &diag),
                &diag);

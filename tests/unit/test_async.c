@@ -285,3 +285,64 @@ TEST(events_survive_every_failed_allocation) {
     CHECK(test_every_allocation(dispatch_once, program, 400) > 10);
     vyre_program_release(program);
 }
+
+typedef struct told {
+    uint32_t times;
+    vyre_status status;
+    const vyre_output *out; /* looked at when it is told */
+    uint32_t seen;
+} told;
+
+static void note(void *user, vyre_status status) {
+    told *t = user;
+    t->times++;
+    t->status = status;
+    t->seen = status == VYRE_OK ? *(const uint32_t *)t->out->data : 0;
+}
+
+TEST(an_event_calls_back_once_when_it_is_done) {
+    vyre_device *device = run_open("ref", NULL);
+    vyre_program *endless = run_parse(endless_text), *add = run_parse(add_text);
+    uint32_t zero = 0, one = 1;
+    const vyre_input in[2] = {{&zero, 4}, {&one, 4}};
+    vyre_output out[3] = {{0}};
+    vyre_event *running = NULL, *queued = NULL, *last = NULL;
+    vyre_diag diag;
+    REQUIRE_OK(vyre_dispatch_async(device, endless, &in[0], 1, &out[0], 1, NULL, &running, &diag),
+               &diag);
+    REQUIRE_OK(vyre_dispatch_async(device, add, &in[1], 1, &out[1], 1, NULL, &queued, &diag),
+               &diag);
+    REQUIRE_OK(vyre_dispatch_async(device, add, &in[1], 1, &out[2], 1, NULL, &last, &diag), &diag);
+    told ends[3] = {{.out = &out[0]}, {.out = &out[1]}, {.out = &out[2]}};
+    REQUIRE_OK(vyre_event_notify(running, note, &ends[0], &diag), &diag);
+    REQUIRE_OK(vyre_event_notify(queued, note, &ends[1], &diag), &diag);
+    REQUIRE_OK(vyre_event_notify(last, note, &ends[2], &diag), &diag);
+    CHECK_STATUS(vyre_event_notify(last, note, &ends[2], &diag), VYRE_INVALID_ARGUMENT, &diag);
+    CHECK_EQ(ends[0].times + ends[1].times + ends[2].times, 0);
+    vyre_event_cancel(queued); /* which is told by this thread */
+    CHECK_EQ(ends[1].times, 1);
+    CHECK_EQ(ends[1].status, VYRE_CANCELLED);
+    vyre_event_cancel(running);
+    CHECK_STATUS(vyre_event_wait(running, NULL, &diag), VYRE_CANCELLED, &diag);
+    CHECK_EQ(ends[0].times, 1);
+    CHECK_EQ(ends[0].status, VYRE_CANCELLED);
+    REQUIRE_OK(vyre_event_wait(last, NULL, &diag), &diag);
+    CHECK_EQ(ends[2].times, 1);
+    CHECK_EQ(ends[2].status, VYRE_OK);
+    CHECK_EQ(ends[2].seen, 3); /* its outputs were there */
+    vyre_event_release(last);
+    REQUIRE_OK(vyre_dispatch_async(device, add, &in[1], 1, &out[2], 1, NULL, &last, &diag), &diag);
+    REQUIRE_OK(vyre_event_wait(last, NULL, &diag), &diag);
+    REQUIRE_OK(vyre_event_notify(last, note, &ends[2], &diag), &diag);
+    CHECK_EQ(ends[2].times, 2); /* at once */
+    CHECK_STATUS(vyre_event_notify(NULL, note, NULL, &diag), VYRE_INVALID_ARGUMENT, &diag);
+    vyre_event_release(last);
+    vyre_event_release(queued);
+    vyre_event_release(running);
+    for (uint32_t i = 0; i < 3; i++) {
+        vyre_output_finish(&out[i], NULL);
+    }
+    vyre_program_release(endless);
+    vyre_program_release(add);
+    vyre_device_close(device);
+}

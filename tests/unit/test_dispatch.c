@@ -261,7 +261,7 @@ TEST(a_failed_run_leaves_the_outputs_alone) {
     vyre_program *trap = hostile(VYRE_STMT_TRAP), *endless = hostile(VYRE_STMT_WHILE);
     uint32_t value = 5, slot = 42;
     vyre_input in = {&value, sizeof value};
-    vyre_output out = {&slot, 4, 4};
+    vyre_output out = {&slot, 4, 4, true};
     vyre_dispatch_report report = {.passes = 77};
     vyre_diag diag = {0};
     CHECK_STATUS(vyre_dispatch(device, trap, &in, 1, &out, 1, NULL, &report, &diag), VYRE_TRAP,
@@ -521,7 +521,7 @@ TEST(devices_refuse_types_and_memory_they_lack) {
 static vyre_status climb_once(vyre_device *device, void *program) {
     uint32_t value[2] = {0, 1}, slot[2] = {8, 9};
     vyre_input in = {value, sizeof value};
-    vyre_output out = {slot, sizeof slot, sizeof slot};
+    vyre_output out = {slot, sizeof slot, sizeof slot, true};
     vyre_dispatch_options o = {.has_iterations = true, .iterations = 9};
     vyre_diag diag = {0};
     vyre_status status = vyre_dispatch(device, program, &in, 1, &out, 1, &o, NULL, &diag);
@@ -552,7 +552,7 @@ TEST(no_slot_changes_before_the_last_output_is_read) {
         snprintf(uri, sizeof uri, "fault://ref?op=read&n=%d", n);
         vyre_device *device = run_open(uri, NULL);
         uint32_t first = 1;
-        vyre_output out[2] = {{&first, 4, 4}, {0}};
+        vyre_output out[2] = {{&first, 4, 4, true}, {0}};
         vyre_status status = vyre_dispatch(device, p, NULL, 0, out, 2, NULL, NULL, NULL);
         CHECK_STATUS(status, n < 3 ? VYRE_DEVICE_FAILED : VYRE_OK, NULL);
         CHECK_EQ(first, n < 3 ? 1 : 5);
@@ -651,4 +651,30 @@ TEST(dispatch_survives_every_failed_allocation) {
     CHECK(test_every_allocation(dispatch_once, &passes, 1000) > 10);
     vyre_program_release(p);
     vyre_program_release(waits);
+}
+
+TEST(a_slot_over_memory_of_the_caller_is_neither_grown_nor_freed) {
+    vyre_device *device = run_open("ref-split", NULL);
+    vyre_program *program = run_parse("program fill workgroup(4) elements(4) { out y : u32[4];\n"
+                                      " y[global_id.x] = global_id.x + 1; }");
+    uint32_t memory[6] = {9, 9, 9, 9, 9, 9};
+    vyre_diag diag;
+    for (uint32_t in_place = 0; in_place < 2; in_place++) {
+        const vyre_dispatch_options options = {.in_place = in_place != 0};
+        vyre_output out = {.data = memory, .capacity = 15, .is_fixed = true};
+        CHECK_STATUS(vyre_dispatch(device, program, NULL, 0, &out, 1, &options, NULL, &diag),
+                     VYRE_LIMIT, &diag);
+        CHECK_STR(diag.message, "y returns 16 bytes, and output slot 1 has room for 15");
+        CHECK_EQ(memory[0], 9);
+        CHECK_EQ(run_counters(device).launches, in_place); /* refused before it ran */
+        out.capacity = 20;
+        REQUIRE_OK(vyre_dispatch(device, program, NULL, 0, &out, 1, &options, NULL, &diag), &diag);
+        CHECK(out.data == memory && out.size == 16 && out.capacity == 20);
+        CHECK_EQ(memory[3], 4);
+        CHECK_EQ(memory[4], 9);
+        vyre_output_finish(&out, NULL); /* it is not freed */
+        memory[0] = 9;
+    }
+    vyre_program_release(program);
+    vyre_device_close(device);
 }

@@ -39,7 +39,7 @@ typedef struct outcome {
 static outcome dispatch(vyre_device *device, const char *text, vyre_split_mode split) {
     outcome o = {0};
     vyre_program *program = run_parse(text);
-    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words, true};
     vyre_dispatch_report report = {0};
     const vyre_dispatch_options options = {.split = split};
     o.status = vyre_dispatch(device, program, NULL, 0, &out, 1, &options, &report, &o.diag);

@@ -16,7 +16,7 @@ static vyre_status dispatch(vyre_device *device, const char *text, uint32_t *wor
                             const vyre_dispatch_options *options, vyre_diag *diag) {
     vyre_program *program = run_parse(text);
     const vyre_input in = {words, count * sizeof *words};
-    vyre_output out = {words, 0, in.size};
+    vyre_output out = {words, 0, in.size, true};
     const vyre_status status = vyre_dispatch(device, program, &in, 1, &out, 1, options, NULL, diag);
     vyre_program_release(program);
     return status;

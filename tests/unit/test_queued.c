@@ -73,7 +73,7 @@ static outcome dispatch(vyre_device *device, const vyre_program *p, uint32_t n, 
     outcome o = {0};
     const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
     vyre_input in = {&n, sizeof n};
-    vyre_output out = {o.words, sizeof o.words, sizeof o.words};
+    vyre_output out = {o.words, sizeof o.words, sizeof o.words, true};
     o.status = vyre_dispatch(device, p, &in, 1, &out, 1, &options, &o.report, &o.diag);
     return o;
 }

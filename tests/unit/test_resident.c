@@ -474,7 +474,7 @@ static vyre_status use_everything(vyre_device *device, uint32_t *slot) {
     }
     if (status == VYRE_OK) {
         vyre_input in = {&(uint32_t){0}, 4};
-        vyre_output out = {slot, 4, 4};
+        vyre_output out = {slot, 4, 4, false};
         o.path = VYRE_PATH_RESIDENT;
         status = vyre_pipeline_dispatch(pipeline, &in, 1, &out, 1, &o, NULL, &diag);
     }
