@@ -64,7 +64,7 @@ static vyre_status fill(vyre_output *slots, uint32_t count) {
 
 TEST(slots_that_are_large_enough_keep_their_address) {
     unsigned char a[8] = {9, 9, 9}, b[4] = {9, 9};
-    vyre_output slots[2] = {{a, 3, 8}, {b, 0, 4}};
+    vyre_output slots[2] = {{a, 3, 8, false}, {b, 0, 4, false}};
     REQUIRE_OK(fill(slots, 2), NULL);
     CHECK(slots[0].data == a && slots[0].size == 2 && slots[0].capacity == 8);
     CHECK(slots[1].data == b && slots[1].size == 1 && slots[1].capacity == 4);
@@ -72,7 +72,7 @@ TEST(slots_that_are_large_enough_keep_their_address) {
 }
 
 TEST(slots_that_are_too_small_get_new_memory) {
-    vyre_output slots[2] = {{malloc(1), 1, 1}, {0}};
+    vyre_output slots[2] = {{malloc(1), 1, 1, false}, {0}};
     REQUIRE(slots[0].data);
     REQUIRE_OK(fill(slots, 2), NULL);
     CHECK(slots[0].size == 2 && slots[0].capacity >= 2);
@@ -84,7 +84,7 @@ TEST(slots_that_are_too_small_get_new_memory) {
 
 TEST(slots_of_another_number_are_refused) {
     unsigned char bytes[8] = {7};
-    vyre_output slots[3] = {{bytes, 1, 8}, {0}, {0}};
+    vyre_output slots[3] = {{bytes, 1, 8, false}, {0}, {0}};
     CHECK_STATUS(fill(slots, 1), VYRE_INVALID_ARGUMENT, NULL);
     CHECK_STATUS(fill(slots, 3), VYRE_INVALID_ARGUMENT, NULL);
     CHECK(slots[0].data == bytes && slots[0].size == 1 && bytes[0] == 7);

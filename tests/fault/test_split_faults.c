@@ -44,7 +44,7 @@ static attempt try_host(vyre_device *device, const vyre_program *program, vyre_p
     vyre_output slots[2];
     for (int i = 0; i < 2; i++) {
         memcpy(t.words[i], untouched, sizeof untouched);
-        slots[i] = (vyre_output){t.words[i], sizeof t.words[i], sizeof t.words[i]};
+        slots[i] = (vyre_output){t.words[i], sizeof t.words[i], sizeof t.words[i], true};
     }
     vyre_input in[] = {{v, sizeof v}, {by, sizeof by}};
     vyre_dispatch_options options = {.has_iterations = true,
@@ -392,7 +392,7 @@ static void end_everywhere(void) {
         uint32_t words[2][4];
         memcpy(words[0], untouched, sizeof untouched);
         memcpy(words[1], untouched, sizeof untouched);
-        vyre_output slots[2] = {{words[0], 16, 16}, {words[1], 16, 16}};
+        vyre_output slots[2] = {{words[0], 16, 16, true}, {words[1], 16, 16, true}};
         vyre_input in[] = {{v, sizeof v}, {by, sizeof by}};
         vyre_diag diag = {0};
         CHECK_STATUS(

@@ -26,7 +26,8 @@ typedef struct family {
 static vyre_status add_one(vyre_device *device, const vyre_program *program, uint32_t *value,
                            vyre_diag *diag) {
     const vyre_input in = {value, sizeof *value};
-    vyre_output out = {value, 0, sizeof *value, true};
+    vyre_output out = {.capacity = sizeof *value, .is_fixed = true};
+    out.data = value;
     return vyre_dispatch(device, program, &in, 1, &out, 1, NULL, NULL, diag);
 }
 

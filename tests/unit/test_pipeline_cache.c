@@ -16,7 +16,8 @@ static vyre_status dispatch(vyre_device *device, const char *text, uint32_t *wor
                             const vyre_dispatch_options *options, vyre_diag *diag) {
     vyre_program *program = run_parse(text);
     const vyre_input in = {words, count * sizeof *words};
-    vyre_output out = {words, 0, in.size, true};
+    vyre_output out = {.capacity = in.size, .is_fixed = true};
+    out.data = words;
     const vyre_status status = vyre_dispatch(device, program, &in, 1, &out, 1, options, NULL, diag);
     vyre_program_release(program);
     return status;
@@ -52,16 +53,16 @@ TEST(a_program_that_comes_again_is_not_compiled_again) {
 
 TEST(what_compiles_to_something_else_is_another_pipeline) {
     vyre_device *device = run_open("ref", NULL);
-    const vyre_dispatch_options ways[] = {{0},
-                                          {.split = VYRE_SPLIT_ALWAYS},
-                                          {.workgroup = {3}},
-                                          {.no_optimize = true},
-                                          {.find_races = true}};
     vyre_diag diag;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 5; i++) {
             uint32_t words[6] = {1, 2, 3, 4, 5, 6};
-            REQUIRE_OK(dispatch(device, doubling, words, 6, &ways[i], &diag), &diag);
+            const vyre_dispatch_options way = {.split =
+                                                   i == 1 ? VYRE_SPLIT_ALWAYS : VYRE_SPLIT_AUTO,
+                                               .workgroup = {i == 2 ? 3 : 0},
+                                               .no_optimize = i == 3,
+                                               .find_races = i == 4};
+            REQUIRE_OK(dispatch(device, doubling, words, 6, &way, &diag), &diag);
             CHECK_EQ(words[5], 2);
             CHECK_EQ(cache_of(device).hits, round ? i + 1 : 0);
         }
@@ -118,7 +119,7 @@ TEST(the_bytes_of_what_is_kept_are_bounded) {
     vyre_diag diag;
     uint64_t most = 0;
     for (uint32_t k = 0; k < 16; k++) {
-        int at = snprintf(text, LINE * 2, "program p workgroup(1) {\n inout v : u32[1];\n");
+        int at = snprintf(text, 2 * (size_t)LINE, "program p workgroup(1) {\n inout v : u32[1];\n");
         for (uint32_t i = 0; i < STATEMENTS; i++) {
             at += snprintf(text + at, LINE, "v[0] = v[0] * 3 + %u;\n", k);
         }

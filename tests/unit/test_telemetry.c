@@ -101,8 +101,8 @@ TEST(slots_are_counted_by_what_became_of_them) {
                                       "    a[1] = 1; b[1] = 2; c[0] = 3;\n"
                                       "}\n");
     vyre_allocator system = vyre_allocator_system();
-    vyre_output out[3] = {{system.resize(system.user, NULL, 0, 8), 0, 8},
-                          {system.resize(system.user, NULL, 0, 1), 0, 1},
+    vyre_output out[3] = {{system.resize(system.user, NULL, 0, 8), 0, 8, false},
+                          {system.resize(system.user, NULL, 0, 1), 0, 1, false},
                           {0}};
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_dispatch(device, program, NULL, 0, out, 3, NULL, NULL, &diag), &diag);

@@ -171,8 +171,8 @@ TEST(four_threads_walk_one_schedule) {
             const vyre_dispatch_options options = {.no_optimize = plain == 1};
             uint32_t want[8] = {0}, got[8] = {0};
             vyre_program *p = run_parse(programs[i]);
-            dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want}, &options);
-            dispatch(device, p, (vyre_output){got, sizeof got, sizeof got}, &options);
+            dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want, true}, &options);
+            dispatch(device, p, (vyre_output){got, sizeof got, sizeof got, true}, &options);
             CHECK(memcmp(got, want, sizeof got) == 0);
             vyre_program_release(p);
         }
@@ -187,12 +187,13 @@ TEST(a_device_that_runs_schedules_is_native) {
     static const vyre_split_mode modes[] = {VYRE_SPLIT_AUTO, VYRE_SPLIT_NEVER, VYRE_SPLIT_ALWAYS};
     uint32_t want[8] = {0};
     vyre_device *ref = run_open("ref", NULL);
-    dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want}, &(vyre_dispatch_options){0});
+    dispatch(ref, p, (vyre_output){want, sizeof want, sizeof want, true},
+             &(vyre_dispatch_options){0});
     for (int i = 0; i < 3; i++) {
         uint32_t got[8] = {0};
         vyre_device *device = run_open("ref-schedule", NULL);
         const vyre_dispatch_options options = {.split = modes[i]};
-        dispatch(device, p, (vyre_output){got, sizeof got, sizeof got}, &options);
+        dispatch(device, p, (vyre_output){got, sizeof got, sizeof got, true}, &options);
         CHECK(memcmp(got, want, sizeof got) == 0);
         const uint64_t waits = run_counters(device).host_waits;
         CHECK(modes[i] == VYRE_SPLIT_ALWAYS ? waits > 0 : waits == 0);
