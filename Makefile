@@ -1,6 +1,6 @@
 # vyre: a thin front of the CMake build. `make help` tells what there is.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-asan test-tsan test-mutants lint format clean install \
+.PHONY: help build run test test-asan test-tsan test-mutants test-cuda lint format clean install \
         roundtrip fuzz-diff fuzz ulp bench bench-plan
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
@@ -37,6 +37,7 @@ Long runs; each ends with one line that tells what ran and what failed:
   make fuzz-diff       BACKEND=ref-split N=1000000 SEED=1 JOBS=1: random programs against ref,
                        seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
+  make test-cuda       every program as CUDA C++ through nvcc, where there is one
   make ulp             elementary functions against MPFR
   make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
   make bench-plan      JSON=file: the planners
@@ -83,6 +84,9 @@ test-tsan: setup-test build-tsan/build.ninja
 test-mutants: setup-test build-mutants/build.ninja
 	@ninja -C build-mutants
 	@scripts/mutants build-mutants
+
+test-cuda: build
+	@scripts/cuda build/bin/vyre
 
 lint: setup-lint build/build.ninja build-clang/build.ninja
 	@scripts/lint build build-clang

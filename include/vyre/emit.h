@@ -12,12 +12,14 @@ extern "C" {
 typedef enum vyre_emit_target {
     VYRE_EMIT_C = 0,  /* one C11 file: segments, schedule, an entry function; threads by OpenMP */
     VYRE_EMIT_OPENCL, /* the segments as kernels of OpenCL C 1.2, the schedule as a comment */
+    VYRE_EMIT_CUDA,   /* one CUDA C++ file: segments as kernels, the schedule on the host, and the
+                         whole program as a cooperative kernel where that is possible */
     VYRE_EMIT_TARGETS
 } vyre_emit_target;
 
-/* "c", "opencl"; NULL for values outside the enum. */
+/* "c", "opencl", "cuda"; NULL for values outside the enum. */
 VYRE_API const char *vyre_emit_target_name(vyre_emit_target target);
-/* What a file of the target ends with: ".c", ".cl". */
+/* What a file of the target ends with: ".c", ".cl", ".cu". */
 VYRE_API const char *vyre_emit_target_suffix(vyre_emit_target target);
 
 typedef struct vyre_emit_options {

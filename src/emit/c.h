@@ -1,21 +1,48 @@
-/* The parts of a file of the C dialect. */
+/* Files with a host part: C, whose segments are loops, and CUDA C++, whose segments are kernels. */
 #ifndef VYRE_SRC_EMIT_C_H
 #define VYRE_SRC_EMIT_C_H
 
 #include "emit/emit.h"
 
+typedef struct emit_c_state emit_c_state;
+
+/* A piece of support that a file gets if it uses a function of it. */
+typedef struct emit_part {
+    const char *uses, *text;
+} emit_part;
+/* Those that are the same in C and C++; ended by NULL. */
+extern const emit_part emit_c_parts[];
+
+/* What host parts spell apart. In texts $X is the program's name. */
+typedef struct emit_host {
+    const emit_dialect *dialect;
+    const char *capabilities; /* what segments are lowered to */
+    /* A segment and what launches it, as a function of its name: appended to file->segments. */
+    vyre_status (*segment)(emit_c_state *file, uint32_t number, vyre_diag *diag);
+    /* What stands behind the declarations of a pass, before the steps; NULL: nothing. */
+    vyre_status (*before_steps)(emit_c_state *file, emit_program *e, vyre_diag *diag);
+    const char *head;    /* the comment, then includes; $Y is the version of vyre */
+    const char *code;    /* one more code, with an underscore; or "" */
+    const char *args;    /* more of what the caller gives */
+    const char *support; /* vy_group; $Y: bytes of memory that groups need */
+    const emit_part *parts;
+    const char *trap_memory; /* what allocates words that lanes write and the host reads */
+    const char *call;        /* of vy_pass, giving vy_code */
+    const char *done;        /* when all steps are done */
+} emit_host;
+
 /* One file while it is written. */
-typedef struct emit_c_state {
-    const vyre_program *program;
+struct emit_c_state {
+    const emit_host *host;
     const vyre_module *module; /* at grid scope */
     vyre_allocator a;
     emit_used used;
-    vyre_text segments, entry;
+    vyre_text helpers, segments, entry;
     const char *name;      /* of the program */
     uint64_t group_memory; /* bytes that the group of any segment needs */
     uint32_t sites;        /* most of a segment that records traps */
     bool traps;
-} emit_c_state;
+};
 
 /* How the control program of a module is bound: its names are variables of the function. */
 typedef struct emit_c_schedule {
@@ -33,14 +60,16 @@ const char *emit_c_place(uint32_t place);
 vyre_decl emit_c_trap_decl(const vyre_module_view *m, uint32_t segment);
 uint32_t emit_c_sites(const vyre_module_view *m, uint32_t segment);
 
-/* A segment of the grid, and what its groups are made of: appended to file->segments. */
+/* Where a segment of the file is, and the traps that it records: appended to file->segments. */
+void emit_c_sites_text(emit_c_state *file, uint32_t number);
+/* A segment of the grid, and what its groups are made of: likewise. */
 vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag);
 /* The scalars of a schedule; then its steps, up to the label vy_done. */
 void emit_c_scalars(emit_c_schedule *s);
 vyre_status emit_c_steps(emit_c_schedule *s, vyre_diag *diag);
-/* The parameters of a function for a program, behind the first: its buffers and params. */
-void emit_c_params(vyre_text *out, const emit_program *e);
-/* The args, the function for one pass and the function for a run. */
-vyre_status emit_c_entry(emit_c_state *file, vyre_diag *diag);
+/* A whole file. */
+vyre_status emit_hosted_file(const emit_host *host, const vyre_program *program,
+                             const vyre_emit_options *options, const vyre_allocator *a,
+                             vyre_text *out, vyre_diag *diag);
 
 #endif

@@ -1,6 +1,8 @@
-/* The face of a file of the C dialect: a struct of arguments, a function that runs one pass, and
- * one that runs a dispatch. Sizes and the grid are computed from the arguments as the language
- * says, exactly; what does not fit is told by a code. */
+/* The host part of a file of C or CUDA C++: a struct of arguments, a function that runs one pass,
+ * and one that runs a dispatch. Sizes and the grid are computed from the arguments as the language
+ * says, exactly; what does not fit is told by a code. What the two spell apart is in a table
+ * (emit_host); the text is both C11 and C++. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -52,29 +54,6 @@ static const char *size_text(emit_program *e, vyre_expr root) {
     return stack[0];
 }
 
-static const char size_helper[] =
-    "/* Sizes are exact: what divides by zero, or is too large for 127 bits, is an error. */\n"
-    "static vy_int vy_size(char op, vy_int a, vy_int b, bool *bad) {\n"
-    "    vy_int out = 0;\n"
-    "    switch (op) {\n"
-    "    case '+': *bad |= __builtin_add_overflow(a, b, &out); break;\n"
-    "    case '-': *bad |= __builtin_sub_overflow(a, b, &out); break;\n"
-    "    case '*': *bad |= __builtin_mul_overflow(a, b, &out); break;\n"
-    "    case '/': *bad |= b == 0; out = b == 0 ? 0 : b == -1 ? vy_size('-', 0, a, bad) : a / b; "
-    "break;\n"
-    "    case '%': *bad |= b == 0; out = b == 0 || b == -1 ? 0 : a % b; break;\n"
-    "    case '<':\n"
-    "        *bad |= b < 0 || b > 126;\n"
-    "        out = b < 0 || b > 126 ? 0 : vy_size('*', a, (vy_int)1 << b, bad);\n"
-    "        break;\n"
-    "    case '>': *bad |= b < 0; out = a >> (b < 0 || b > 126 ? 126 : b); break;\n"
-    "    case 'm': out = a < b ? a : b; break;\n"
-    "    default: out = a > b ? a : b; break;\n"
-    "    }\n"
-    "    return out;\n"
-    "}\n"
-    "\n";
-
 /* ---- the arguments ---- */
 
 static bool is_given(const vyre_decl_node *d) {
@@ -108,6 +87,7 @@ static void put_args(emit_c_state *file, emit_program *e) {
         }
     }
     vyre_text_puts(out, "    uint32_t vy_groups[3]; /* the grid; all 0: as the program says */\n");
+    vyre_text_puts(out, file->host->args);
     vyre_text_printf(out, "} %s_args;\n\n", file->name);
 }
 
@@ -132,20 +112,20 @@ static void put_buffer(emit_program *e, vyre_decl i, const char *code) {
         emit_line(e, "%s%s *const %s = args->%s;", d->role == VYRE_IN ? "const " : "",
                   emit_element_type((vyre_type)d->type), e->decls[i], e->decls[i]);
         if (is_constant) {
-            emit_line(e, "if (args->vy_len_%s != %s) goto %s;", e->decls[i], e->lens[i], code);
+            emit_line(e, "if (args->vy_len_%s != %s) return %s;", e->decls[i], e->lens[i], code);
         } else {
-            emit_line(e, "if (args->vy_len_%s > UINT32_MAX) goto %s;", e->decls[i], code);
+            emit_line(e, "if (args->vy_len_%s > UINT32_MAX) return %s;", e->decls[i], code);
             emit_line(e, "const uint32_t %s = (uint32_t)args->vy_len_%s;", e->lens[i], e->decls[i]);
             if (d->size != VYRE_NONE) {
-                emit_line(e, "if (%s != %s || vy_bad) goto %s;", size_text(e, d->size), e->lens[i],
-                          code);
+                emit_line(e, "if (%s != %s || vy_bad) return %s;", size_text(e, d->size),
+                          e->lens[i], code);
             }
         }
         return;
     }
     if (!is_constant) {
         emit_line(e, "const vy_int vy_wide_%s = %s;", e->decls[i], size_text(e, d->size));
-        emit_line(e, "if (vy_bad || vy_wide_%s < 0 || vy_wide_%s > UINT32_MAX) goto %s;",
+        emit_line(e, "if (vy_bad || vy_wide_%s < 0 || vy_wide_%s > UINT32_MAX) return %s;",
                   e->decls[i], e->decls[i], code);
         emit_line(e, "const uint32_t %s = (uint32_t)vy_wide_%s;", e->lens[i], e->decls[i]);
     }
@@ -223,9 +203,9 @@ static void put_default_grid(emit_program *e) {
         vyre_size_evaluate(p, p->stmts[indirect].arg[0], &nothing, &offset, NULL) == VYRE_SIZE_OK) {
         const char *name = e->decls[p->stmts[indirect].decl];
         emit_line(e, "    uint32_t vy_words[3]; // indirect_dispatch");
-        emit_line(e, "    if ((uint64_t)%s * sizeof *%s < %lluu) goto vy_size_error;",
+        emit_line(e, "    if ((uint64_t)%s * sizeof *%s < %lluu) return vy_size_error;",
                   e->lens[p->stmts[indirect].decl], name, (unsigned long long)offset + 12);
-        emit_line(e, "    memcpy(vy_words, (const char *)%s + %llu, sizeof vy_words);", name,
+        emit_line(e, "    vy_read(vy_words, (const char *)%s + %llu, sizeof vy_words);", name,
                   (unsigned long long)offset);
         emit_line(e, "    vy_grid.groups_x = vy_words[0];");
         emit_line(e, "    vy_grid.groups_y = vy_words[1];");
@@ -236,13 +216,13 @@ static void put_default_grid(emit_program *e) {
             emit_line(e, "    const vy_int vy_groups_%c = %s;", "xyz"[i],
                       p -> clause[i] == VYRE_NONE ? "1" : size_text(e, p->clause[i]));
             emit_line(e,
-                      "    if (vy_bad || vy_groups_%c < 0 || vy_groups_%c > UINT32_MAX) goto "
+                      "    if (vy_bad || vy_groups_%c < 0 || vy_groups_%c > UINT32_MAX) return "
                       "vy_size_error;",
                       "xyz"[i], "xyz"[i]);
             emit_line(e, "    vy_grid.groups_%c = (uint32_t)vy_groups_%c;", "xyz"[i], "xyz"[i]);
         }
     } else if (axis == 3) {
-        emit_line(e, "    goto vy_size_error; // groups extend along several axes: give a grid");
+        emit_line(e, "    return vy_size_error; // groups extend along several axes: give a grid");
     } else {
         if (p->clause_kind == VYRE_CLAUSE_ELEMENTS) {
             vyre_arena_reset(&e->texts);
@@ -251,7 +231,7 @@ static void put_default_grid(emit_program *e) {
             put_largest(e);
         }
         emit_line(e, "    if (vy_bad || vy_elements < 0 || vy_elements > INT64_MAX ||");
-        emit_line(e, "        (vy_elements + %u) / %u > UINT32_MAX) goto vy_size_error;",
+        emit_line(e, "        (vy_elements + %u) / %u > UINT32_MAX) return vy_size_error;",
                   (unsigned)p->workgroup[axis] - 1, (unsigned)p->workgroup[axis]);
         emit_line(e, "    vy_grid.groups_x = vy_grid.groups_y = vy_grid.groups_z = 1;");
         emit_line(e, "    vy_grid.groups_%c = (uint32_t)((vy_elements + %u) / %u);", "xyz"[axis],
@@ -265,13 +245,13 @@ static void put_memory(emit_program *e, const vyre_module_view *m, const emit_c_
     uint32_t count = 0;
     emit_line(e, "const uint64_t vy_all = vy_count(&vy_grid), vy_lanes_64 = vy_all * %uu;",
               (unsigned)(e->p->workgroup[0] * e->p->workgroup[1] * e->p->workgroup[2]));
-    emit_line(e, "if (vy_all == 0) return %s_OK;", file->name);
+    emit_line(e, "if (vy_all == 0) return 0;");
     for (int i = 0; i < 3; i++) {
-        emit_line(e, "if ((uint64_t)vy_grid.groups_%c * %uu > UINT32_MAX) goto vy_size_error;",
+        emit_line(e, "if ((uint64_t)vy_grid.groups_%c * %uu > UINT32_MAX) return vy_size_error;",
                   "xyz"[i], (unsigned)e -> p -> workgroup[i]);
     }
     if (m->widest != UINT32_MAX) {
-        emit_line(e, "if (vy_grid.groups_x * %uu > %uu) goto vy_size_error;",
+        emit_line(e, "if (vy_grid.groups_x * %uu > %uu) return vy_size_error;",
                   (unsigned)e->p->workgroup[0], (unsigned)m->widest);
     }
     emit_line(e, "const uint32_t vy_lanes = (uint32_t)vy_lanes_64;");
@@ -281,9 +261,11 @@ static void put_memory(emit_program *e, const vyre_module_view *m, const emit_c_
                   (unsigned)i, (unsigned long long)m->buffers[i].lane_words,
                   (unsigned long long)m->buffers[i].group_words);
         emit_line(
-            e, "if (vy_lanes_64 > UINT32_MAX || vy_own_%u_words > UINT32_MAX) goto vy_size_error;",
+            e,
+            "if (vy_lanes_64 > UINT32_MAX || vy_own_%u_words > UINT32_MAX) return vy_size_error;",
             (unsigned)i);
-        emit_line(e, "uint32_t *vy_own_%u = vy_held[%u] = vy_zeros(vy_own_%u_words, 4);",
+        emit_line(e,
+                  "uint32_t *vy_own_%u = (uint32_t *)(vy_held[%u] = vy_zeros(vy_own_%u_words, 4));",
                   (unsigned)i, (unsigned)count++, (unsigned)i);
     }
     for (uint32_t i = 0; i < VYRE_PLACES; i++) {
@@ -295,33 +277,34 @@ static void put_memory(emit_program *e, const vyre_module_view *m, const emit_c_
         if (words && name) {
             emit_line(e, "const uint64_t %s_words = %uu%s;", name, (unsigned)words,
                       by_group ? " * vy_all" : "");
-            emit_line(e, "if (%s_words > UINT32_MAX) goto vy_size_error;", name);
-            emit_line(e, "uint32_t *%s = vy_held[%u] = vy_zeros(%s_words, 4);", name,
+            emit_line(e, "if (%s_words > UINT32_MAX) return vy_size_error;", name);
+            emit_line(e, "uint32_t *%s = (uint32_t *)(vy_held[%u] = vy_zeros(%s_words, 4));", name,
                       (unsigned)count++, name);
         }
     }
     for (vyre_decl i = 0; i < e->p->decl_count; i++) {
         if (e->p->decls[i].role == VYRE_SCRATCH) {
             const char *type = emit_element_type((vyre_type)e->p->decls[i].type);
-            emit_line(e, "%s *const %s = vy_held[%u] = vy_zeros(%s, sizeof(%s));", type,
-                      e->decls[i], (unsigned)count++, e->lens[i], type);
+            emit_line(e, "%s *const %s = (%s *)(vy_held[%u] = vy_zeros(%s, sizeof(%s)));", type,
+                      e->decls[i], type, (unsigned)count++, e->lens[i], type);
         }
     }
     if (file->sites) {
         emit_line(e, "const uint64_t vy_trap_words = 1 + 64 * %uu * ((vy_lanes_64 >> 31) + 1);",
                   (unsigned)file->sites);
-        emit_line(e, "if (vy_trap_words > UINT32_MAX) goto vy_size_error;");
+        emit_line(e, "if (vy_trap_words > UINT32_MAX) return vy_size_error;");
         emit_line(e, "const uint32_t vy_traps_words = (uint32_t)vy_trap_words;");
-        emit_line(e, "uint32_t *const vy_traps = vy_held[%u] = vy_zeros(vy_traps_words, 4);",
-                  (unsigned)count++);
+        emit_line(e,
+                  "uint32_t *const vy_traps = (uint32_t *)(vy_held[%u] = %s(vy_traps_words, 4));",
+                  (unsigned)count++, file->host->trap_memory);
     }
     if (file->group_memory) {
-        emit_line(e, "vy_grid.memory = vy_held[%u] = vy_zeros(vy_threads(), %lluu);",
+        emit_line(e, "vy_grid.memory = (char *)(vy_held[%u] = vy_zeros(vy_threads(), %lluu));",
                   (unsigned)count++, (unsigned long long)file->group_memory);
     }
     if (count) {
         emit_line(e, "for (int vy_i = 0; vy_i < %u; vy_i++) {", (unsigned)count);
-        emit_line(e, "    if (!vy_held[vy_i]) goto vy_memory_error;");
+        emit_line(e, "    if (!vy_held[vy_i]) return vy_memory_error;");
         emit_line(e, "}");
     }
 }
@@ -336,37 +319,50 @@ static uint32_t held_count(const emit_c_state *file, const vyre_module_view *m,
     return count;
 }
 
-static vyre_status put_pass(emit_c_state *file, emit_c_schedule *s, vyre_diag *diag) {
+/* `out` buffers begin as zeros if the caller wants a run. */
+static void put_clearing(emit_program *e, const vyre_program_view *p) {
+    for (vyre_decl i = 0; i < p->decl_count; i++) {
+        if (p->decls[i].role == VYRE_OUT) {
+            emit_line(e, "if (vy_fresh) vy_clear(args->%s, args->vy_len_%s * sizeof *args->%s);",
+                      e->decls[i], e->decls[i], e->decls[i]);
+        }
+    }
+}
+
+/* The function that does all the work: it may return from anywhere, what it holds is freed by its
+ * caller. No jump passes a declaration, for the sake of C++. */
+static vyre_status put_steps(emit_c_state *file, emit_c_schedule *s, vyre_diag *diag) {
     emit_program *e = &s->control;
     const vyre_module_view *m = s->m;
-    const uint32_t held = held_count(file, m, vyre_program_get(m->source));
     vyre_text_printf(
         e->out,
-        "/* Runs %s once over the grid, on what the buffers hold: `out` is not zeroed, "
-        "so that\n * passes may follow one another. */\n"
-        "int %s_pass(const %s_args *args, %s_trap *trap) {\n",
+        "enum { vy_size_error = %s_SIZE, vy_memory_error = %s_MEMORY };\n\n"
+        "static int vy_pass(const %s_args *args, bool vy_fresh, void **vy_held, %s_trap "
+        "*vy_found) {\n",
         file->name, file->name, file->name, file->name);
     e->indent = 1;
-    emit_line(e, "void *vy_held[%u] = {0};", (unsigned)held + 1);
-    emit_line(e, "int vy_code = %s_OK;", file->name);
-    emit_line(e, "%s_trap vy_found = {0};", file->name);
-    emit_line(e, "vy_group vy_grid = {.groups_x = args->vy_groups[0],");
-    emit_line(e, "                    .groups_y = args->vy_groups[1],");
-    emit_line(e, "                    .groups_z = args->vy_groups[2],");
-    emit_line(e, "                    .trap = &vy_found};");
+    emit_line(e, "vy_group vy_grid = {0};");
+    emit_line(e, "vy_grid.groups_x = args->vy_groups[0];");
+    emit_line(e, "vy_grid.groups_y = args->vy_groups[1];");
+    emit_line(e, "vy_grid.groups_z = args->vy_groups[2];");
+    emit_line(e, "vy_grid.trap = vy_found;");
     emit_line(e, "const vy_group *const vy = &vy_grid;");
-    emit_line(e, "(void)vy;");
     emit_line(e, "bool vy_bad = false;");
+    emit_line(e, "(void)vy, (void)vy_bad, (void)vy_held, (void)vy_fresh;");
     emit_c_scalars(s);
     const vyre_program_view source = *vyre_program_get(m->source);
     const vyre_program_view *control = e->p;
     const vyre_program *control_program = e->program;
     e->p = &source; /* sizes are expressions of the source; declarations have the same numbers */
     e->program = m->source;
+    put_clearing(e, &source);
     vyre_status status = put_buffers(e, &file->a, diag);
     if (status == VYRE_OK) {
         put_default_grid(e);
         put_memory(e, m, file);
+        if (file->host->before_steps) {
+            status = file->host->before_steps(file, e, diag);
+        }
     }
     e->p = control;
     e->program = control_program;
@@ -374,195 +370,107 @@ static vyre_status put_pass(emit_c_state *file, emit_c_schedule *s, vyre_diag *d
     if (status == VYRE_OK) {
         status = emit_c_steps(s, diag);
     }
-    vyre_text_printf(e->out,
-                     "\nvy_done: __attribute__((unused));\n"
-                     "    if (vy_found.happened) {\n"
-                     "        vy_code = %s_TRAPPED;\n"
-                     "        if (trap) *trap = vy_found;\n"
-                     "    }\n"
-                     "    goto vy_end;\n"
-                     "vy_size_error: __attribute__((unused));\n"
-                     "    vy_code = %s_SIZE;\n"
-                     "    goto vy_end;\n"
-                     "vy_memory_error: __attribute__((unused));\n"
-                     "    vy_code = %s_MEMORY;\n"
-                     "vy_end:\n"
-                     "    for (int vy_i = 0; vy_i < %u; vy_i++) {\n"
-                     "        free(vy_held[vy_i]);\n"
-                     "    }\n"
-                     "    return vy_code;\n"
-                     "}\n\n",
-                     file->name, file->name, file->name, (unsigned)held);
+    vyre_text_printf(e->out, "\nvy_done: __attribute__((unused));\n%s    return 0;\n}\n\n",
+                     file->host->done);
     return status;
 }
 
-/* ---- a run, and the whole file ---- */
+/* ---- the functions that people call, and the whole file ---- */
 
-static void put_run(emit_c_state *file, emit_program *e) {
-    const vyre_program_view *p = vyre_program_get(vyre_module_get(file->module)->source);
-    vyre_text_printf(e->out,
-                     "/* Runs %s: `out` buffers begin as zeros. Gives %s_OK or what went wrong; "
-                     "then `out` and\n * `inout` may hold anything. `trap` may be NULL. */\n"
-                     "int %s_run(const %s_args *args, %s_trap *trap) {\n",
-                     file->name, file->name, file->name, file->name, file->name);
-    for (vyre_decl i = 0; i < p->decl_count; i++) {
-        if (p->decls[i].role == VYRE_OUT) {
-            vyre_text_printf(e->out,
-                             "    if (args->vy_len_%s != 0) {\n"
-                             "        memset(args->%s, 0, args->vy_len_%s * sizeof *args->%s);\n"
-                             "    }\n",
-                             e->decls[i], e->decls[i], e->decls[i], e->decls[i]);
-        }
-    }
-    vyre_text_printf(e->out, "    return %s_pass(args, trap);\n}\n", file->name);
+/* A text of the table: $X is the program's name. */
+static void put_named(const emit_c_state *file, vyre_text *out, const char *pattern,
+                      const char *other) {
+    const emit_subst names = {.dialect = file->host->dialect, .name = {file->name, other}};
+    emit_expand(out, pattern, &names);
 }
 
-static const char support[] =
-    "/* Where a group is, and what it works with; of the whole grid: how large it is. */\n"
-    "typedef struct vy_group {\n"
-    "    uint32_t group_x, group_y, group_z;\n"
-    "    uint32_t groups_x, groups_y, groups_z;\n"
-    "    char *memory; /* of the thread that runs it */\n"
-    "    %s_trap *trap;\n"
-    "} vy_group;\n"
-    "\n"
-    "static inline uint64_t vy_count(const vy_group *grid) {\n"
-    "    return (uint64_t)grid->groups_x * grid->groups_y * grid->groups_z;\n"
-    "}\n"
-    "\n"
-    "static inline vy_group vy_at(const vy_group *grid, uint64_t number) {\n"
-    "    vy_group one = *grid;\n"
-    "    one.group_x = (uint32_t)(number %% grid->groups_x);\n"
-    "    one.group_y = (uint32_t)(number / grid->groups_x %% grid->groups_y);\n"
-    "    one.group_z = (uint32_t)(number / grid->groups_x / grid->groups_y);\n"
-    "#ifdef _OPENMP\n"
-    "    if (one.memory) {\n"
-    "        one.memory += (size_t)%lluu * (size_t)omp_get_thread_num();\n"
-    "    }\n"
-    "#endif\n"
-    "    return one;\n"
-    "}\n"
-    "\n";
-
-static const char zeros[] =
-    "static inline void *vy_zeros(uint64_t count, uint64_t size) {\n"
-    "    return count > SIZE_MAX ? NULL : calloc(count ? (size_t)count : 1, (size_t)size);\n"
-    "}\n"
-    "\n";
-
-static const char threads[] = "static inline uint64_t vy_threads(void) {\n"
-                              "#ifdef _OPENMP\n"
-                              "    return (uint64_t)omp_get_max_threads();\n"
-                              "#else\n"
-                              "    return 1;\n"
-                              "#endif\n"
-                              "}\n"
-                              "\n";
-
-static const char trapping[] =
-    "static inline uint64_t vy_number(const vy_group *vy) {\n"
-    "    return ((uint64_t)vy->group_z * vy->groups_y + vy->group_y) * vy->groups_x + "
-    "vy->group_x;\n"
-    "}\n"
-    "\n"
-    "/* Of the lanes that trap before the next grid barrier the lowest is told. */\n"
-    "static void vy_trap(const vy_group *vy, uint64_t lane, uint32_t address, uint32_t line,\n"
-    "                    const char *tag) {\n"
-    "#pragma omp critical(vy_trapping)\n"
-    "    if (!vy->trap->happened || lane < vy->trap->lane) {\n"
-    "        vy->trap->happened = true;\n"
-    "        vy->trap->lane = lane;\n"
-    "        vy->trap->address = address;\n"
-    "        vy->trap->line = line;\n"
-    "        vy->trap->tag = tag;\n"
-    "    }\n"
-    "}\n"
-    "\n";
-
-static const char taking[] =
-    "/* Where lanes may trap whose group goes on: 64 words each, two for each bit of the address, "
-    "in\n"
-    " * which the lowest lanes are that had this bit 0 and 1. A lane is 2^31 less its number, and\n"
-    " * lanes beyond 2^31 have words of their own. */\n"
-    "typedef struct vy_site {\n"
-    "    const char *tag;\n"
-    "    uint32_t line;\n"
-    "} vy_site;\n"
-    "\n"
-    "static void vy_take_traps(const vy_group *vy, uint32_t *words, uint32_t count,\n"
-    "                          const vy_site *sites, uint32_t site_count) {\n"
-    "    const uint64_t sets = (count - 1) / 64 / site_count;\n"
-    "    for (uint64_t i = 0; i < sets * site_count && words[0] != 0; i++) {\n"
-    "        const uint32_t *at = words + 1 + 64 * i, key = at[0] > at[1] ? at[0] : at[1];\n"
-    "        uint32_t address = 0;\n"
-    "        for (uint32_t bit = 0; bit < 32; bit++) {\n"
-    "            address |= (uint32_t)(at[2 * bit + 1] == key) << bit;\n"
-    "        }\n"
-    "        if (key != 0) {\n"
-    "            vy_trap(vy, (i / site_count << 31) + (0x80000000u - key), address,\n"
-    "                    sites[i % site_count].line, sites[i % site_count].tag);\n"
-    "        }\n"
-    "    }\n"
-    "    memset(words, 0, (size_t)4 * count);\n"
-    "}\n"
-    "\n";
-
-static void put_head(emit_c_state *file, vyre_text *out) {
+static void put_entry(const emit_c_state *file, vyre_text *out, uint32_t held) {
     const char *name = file->name;
+    vyre_text_printf(out,
+                     "static int vy_call(const %s_args *args, %s_trap *trap, bool vy_fresh) {\n"
+                     "    void *vy_held[%u] = {0};\n"
+                     "    %s_trap vy_found = {0};\n"
+                     "    int vy_code = 0;\n",
+                     name, name, (unsigned)held + 1, name);
+    put_named(file, out, file->host->call, "");
+    vyre_text_printf(out,
+                     "    if (vy_code == 0 && vy_found.happened) {\n"
+                     "        vy_code = %s_TRAPPED;\n"
+                     "        if (trap) *trap = vy_found;\n"
+                     "    }\n",
+                     name);
+    if (held) {
+        vyre_text_printf(out,
+                         "    for (int vy_i = 0; vy_i < %u; vy_i++) {\n"
+                         "        vy_free(vy_held[vy_i]);\n"
+                         "    }\n",
+                         (unsigned)held);
+    }
     vyre_text_printf(
         out,
-        "/* Program %s as C11, made by vyre %s.\n"
-        " *\n"
-        " * Compile with  cc -O2 -ffp-contract=off -c FILE  and add -fopenmp for threads; link "
-        "with "
-        "-lm.\n"
-        " * Results are the same to the bit on every machine with IEEE floats; never use "
-        "-ffast-math.\n"
-        " * gcc or clang: atomics and 128-bit integers are theirs. Lines are those of the "
-        "program's "
-        "source.\n"
-        " * Everything below but %s_args, %s_trap, %s_pass, %s_run and the codes is its own "
-        "affair. "
-        "*/\n"
-        "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
-        "#include <string.h>\n"
-        "#ifdef _OPENMP\n#    include <omp.h>\n#endif\n"
-        "#ifdef __clang__\n#    pragma STDC FP_CONTRACT OFF\n#endif\n"
-        "#pragma GCC diagnostic ignored \"-Wunused-variable\" /* as in the program */\n"
-        "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n"
-        "\n"
-        "enum { %s_OK = 0, %s_TRAPPED, %s_MEMORY, %s_SIZE };\n"
-        "\n"
-        "/* Of %s_TRAPPED: which lane, with what. */\n"
-        "typedef struct %s_trap {\n"
-        "    bool happened;\n"
-        "    uint32_t address, line;\n"
-        "    uint64_t lane;\n"
-        "    const char *tag;\n"
-        "} %s_trap;\n"
-        "\n",
-        name, VYRE_VERSION_STRING, name, name, name, name, name, name, name, name, name, name,
-        name);
+        "    return vy_code;\n"
+        "}\n\n"
+        "/* Runs %s once over the grid, on what the buffers hold: `out` is not zeroed, "
+        "so that\n * passes may follow one another. */\n"
+        "int %s_pass(const %s_args *args, %s_trap *trap) {\n"
+        "    return vy_call(args, trap, false);\n"
+        "}\n\n",
+        name, name, name, name);
+    vyre_text_printf(out,
+                     "/* Runs %s: `out` buffers begin as zeros. Gives %s_OK or what went wrong; "
+                     "then `out` and\n * `inout` may hold anything. `trap` may be NULL. */\n"
+                     "int %s_run(const %s_args *args, %s_trap *trap) {\n"
+                     "    return vy_call(args, trap, true);\n"
+                     "}\n",
+                     name, name, name, name, name);
 }
 
-vyre_status emit_c_entry(emit_c_state *file, vyre_diag *diag) {
+static void put_head(const emit_c_state *file, vyre_text *out) {
+    const char *name = file->name;
+    put_named(file, out, file->host->head, VYRE_VERSION_STRING);
+    vyre_text_printf(out,
+                     "\nenum { %s_OK = 0, %s_TRAPPED, %s_MEMORY, %s_SIZE%s%s%s };\n\n"
+                     "/* Of %s_TRAPPED: which lane, with what. */\n"
+                     "typedef struct %s_trap {\n"
+                     "    bool happened;\n"
+                     "    uint32_t address, line;\n"
+                     "    uint64_t lane;\n"
+                     "    const char *tag;\n"
+                     "} %s_trap;\n"
+                     "\n",
+                     name, name, name, name, *file->host->code ? ", " : "",
+                     *file->host->code ? name : "", file->host->code, name, name, name);
+}
+
+static vyre_status put_host(emit_c_state *file, vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(file->module);
     emit_c_schedule s = {.file = file, .m = m};
-    vyre_status status = emit_program_init(&s.control, &emit_c, &file->used, &file->entry,
-                                           m->control, false, &file->a, diag);
+    vyre_status status = emit_program_init(&s.control, file->host->dialect, &file->used,
+                                           &file->entry, m->control, false, &file->a, diag);
     if (status != VYRE_OK) {
         return status;
     }
     s.control.decls[s.control.p->decl_count - 1] = "vy_made";
     s.control.lens[s.control.p->decl_count - 1] = "(uint32_t)vy_made_words";
     put_args(file, &s.control);
-    status = put_pass(file, &s, diag);
-    put_run(file, &s.control);
+    status = put_steps(file, &s, diag);
+    put_entry(file, &file->entry, held_count(file, m, vyre_program_get(m->source)));
     if (status == VYRE_OK) {
         status = emit_program_status(&s.control, diag);
     }
     emit_program_finish(&s.control);
     return status;
+}
+
+/* The parts whose functions the text uses. */
+static void put_parts(const emit_c_state *file, const emit_part *parts, vyre_text *out) {
+    for (const emit_part *part = parts; part->uses; part++) {
+        if (strstr(vyre_text_string(&file->helpers), part->uses) ||
+            strstr(vyre_text_string(&file->segments), part->uses) ||
+            strstr(vyre_text_string(&file->entry), part->uses)) {
+            vyre_text_puts(out, part->text);
+        }
+    }
 }
 
 static vyre_status put_file(emit_c_state *file, vyre_text *out, vyre_diag *diag) {
@@ -573,34 +481,35 @@ static vyre_status put_file(emit_c_state *file, vyre_text *out, vyre_diag *diag)
         file->traps |= emit_c_trap_decl(m, i) != VYRE_NONE;
     }
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
-        status = emit_c_segment(file, i, diag);
+        status = file->host->segment(file, i, diag);
     }
     if (status == VYRE_OK) {
-        status = emit_c_entry(file, diag);
+        status = put_host(file, diag);
     }
     if (status != VYRE_OK) {
         return status;
     }
+    emit_write_helpers(&file->helpers, file->host->dialect, &file->used);
     put_head(file, out);
-    vyre_text_printf(out, support, file->name, (unsigned long long)file->group_memory);
-    vyre_text_puts(out, strstr(vyre_text_string(&file->entry), "vy_zeros(") ? zeros : "");
-    vyre_text_puts(out, file->group_memory ? threads : "");
-    vyre_text_puts(out, file->traps ? trapping : "");
-    vyre_text_puts(out, file->sites ? taking : "");
-    vyre_text_puts(out, "__extension__ typedef __int128 vy_int;\n\n");
-    vyre_text_puts(out, strstr(vyre_text_string(&file->entry), "vy_size(") ? size_helper : "");
-    emit_write_helpers(out, &emit_c, &file->used);
+    char memory[32];
+    (void)snprintf(memory, sizeof memory, "%llu", (unsigned long long)file->group_memory);
+    put_named(file, out, file->host->support, memory);
+    put_parts(file, emit_c_parts, out);
+    put_parts(file, file->host->parts, out);
+    vyre_text_append(out, vyre_text_string(&file->helpers), file->helpers.length);
     vyre_text_append(out, vyre_text_string(&file->segments), file->segments.length);
     vyre_text_append(out, vyre_text_string(&file->entry), file->entry.length);
-    return file->segments.failed || file->entry.failed
+    return file->helpers.failed || file->segments.failed || file->entry.failed
                ? vyre_fail_memory(diag, "the text of a program")
                : vyre_text_status(out, "the text of a program", diag);
 }
 
-vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *options,
-                        const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+vyre_status emit_hosted_file(const emit_host *host, const vyre_program *program,
+                             const vyre_emit_options *options, const vyre_allocator *a,
+                             vyre_text *out, vyre_diag *diag) {
     vyre_capabilities can;
-    vyre_status status = vyre_capabilities_named("cpu", &can, diag);
+    vyre_status status = vyre_capabilities_named(host->capabilities, &can, diag);
+    can.checks_bounds = true; /* the text does */
     const vyre_split_options how = {
         .keep_barriers = options->keep_barriers, .any_grid = true, .can = &can};
     vyre_module *module = NULL;
@@ -611,10 +520,12 @@ vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *op
         return status;
     }
     emit_c_state file = {
-        .program = program, .module = module, .a = *a, .name = vyre_program_get(program)->name};
+        .host = host, .module = module, .a = *a, .name = vyre_program_get(program)->name};
+    vyre_text_init(&file.helpers, a);
     vyre_text_init(&file.segments, a);
     vyre_text_init(&file.entry, a);
     status = put_file(&file, out, diag);
+    vyre_text_finish(&file.helpers);
     vyre_text_finish(&file.segments);
     vyre_text_finish(&file.entry);
     vyre_module_release(module);

@@ -22,21 +22,6 @@ const char *emit_c_place(uint32_t place) {
     return place <= VYRE_PLACE_PARTS ? names[place] : NULL;
 }
 
-void emit_c_params(vyre_text *out, const emit_program *e) {
-    for (vyre_decl i = 0; i < e->p->decl_count; i++) {
-        const vyre_decl_node *d = &e->p->decls[i];
-        if (vyre_role_is_buffer((vyre_role)d->role)) {
-            vyre_text_printf(out, ", %s%s *%s", d->role == VYRE_IN ? "const " : "",
-                             emit_element_type((vyre_type)d->type), e->decls[i]);
-            if (emit_has_len(e->p, i)) {
-                vyre_text_printf(out, ", uint32_t %s", e->lens[i]);
-            }
-        } else if (d->role == VYRE_PARAM) {
-            vyre_text_printf(out, ", %s %s", emit_value_type((vyre_type)d->type), e->decls[i]);
-        }
-    }
-}
-
 vyre_decl emit_c_trap_decl(const vyre_module_view *m, uint32_t segment) {
     const uint32_t count = vyre_program_get(m->segments[segment])->decl_count;
     vyre_decl d = 0;
@@ -174,14 +159,10 @@ static void put_collective(emit_c_schedule *s, vyre_stmt stmt) {
     const vyre_decl from = p->stmts[stmt].decl, to = p->stmts[stmt].decl2;
     const char *const *lens = s->control.lens;
     if (to != VYRE_NONE) {
-        emit_line(&s->control, "if (%s != 0 && %s != 0) {", lens[from], lens[to]);
-        emit_line(
-            &s->control,
-            "    memcpy(%s, %s, (size_t)%uu * (%s < %s ? %s : %s)); // a collective on one rank",
-            s->control.decls[to], s->control.decls[from],
-            (unsigned)vyre_type_size((vyre_type)p->decls[to].type), lens[from], lens[to],
-            lens[from], lens[to]);
-        emit_line(&s->control, "}");
+        emit_line(&s->control, "vy_copy(%s, %s, (size_t)%uu * (%s < %s ? %s : %s)); // on one rank",
+                  s->control.decls[to], s->control.decls[from],
+                  (unsigned)vyre_type_size((vyre_type)p->decls[to].type), lens[from], lens[to],
+                  lens[from], lens[to]);
     }
 }
 
@@ -189,16 +170,9 @@ static void put_collective(emit_c_schedule *s, vyre_stmt stmt) {
 static void put_swap(emit_c_schedule *s, const vyre_exchange *x) {
     const vyre_decl a = s->m->swapped[x->a - VYRE_PLACES], b = s->m->swapped[x->b - VYRE_PLACES];
     const vyre_decl_node *d = &vyre_program_get(s->m->source)->decls[a];
-    emit_line(&s->control, "for (size_t vy_at = 0; vy_at < (size_t)%uu * %s; vy_at++) { // swap",
-              (unsigned)vyre_type_size((vyre_type)d->type), s->control.lens[a]);
-    emit_line(&s->control, "    unsigned char *const vy_x = (unsigned char *)%s + vy_at;",
-              s->control.decls[a]);
-    emit_line(&s->control, "    unsigned char *const vy_y = (unsigned char *)%s + vy_at;",
-              s->control.decls[b]);
-    emit_line(&s->control, "    const unsigned char vy_kept = *vy_x;");
-    emit_line(&s->control, "    *vy_x = *vy_y;");
-    emit_line(&s->control, "    *vy_y = vy_kept;");
-    emit_line(&s->control, "}");
+    emit_line(&s->control, "vy_swap(%s, %s, (size_t)%uu * %s);", s->control.decls[a],
+              s->control.decls[b], (unsigned)vyre_type_size((vyre_type)d->type),
+              s->control.lens[a]);
 }
 
 static vyre_status put_exchanges(emit_c_schedule *s, const vyre_step *step, vyre_diag *diag) {
@@ -279,7 +253,8 @@ static vyre_status put_step(emit_c_schedule *s, uint32_t number, vyre_diag *diag
     }
     put_assignments(e, step->enter_begin, step->enter_end);
     if (step->asks) {
-        emit_line(e, "if (vy_made[0] != vy_tick) goto vy_done; // no lane is alive");
+        emit_use(e->used, EMIT_LOAD, EMIT_BUFFER, VYRE_U32);
+        emit_line(e, "if (vy_load_u32(vy_made, 1u, 0u) != vy_tick) goto vy_done; // no lane lives");
     }
     put_assignments(e, step->leave_begin, step->leave_end);
     if (step->kind != VYRE_STEP_END && step->collective != VYRE_NONE) {

@@ -52,12 +52,14 @@ const emit_dialect emit_c = {
     .name = "c",
     .suffix = ".c",
     .function = "static inline",
+    .kernel_function = "static inline",
     .space = {"", "", ""},
     .u64 = "ull",
     .i64 = "ll",
     .float_function = "f",
     .popcount = {"__builtin_popcount(x)", "__builtin_popcountll(x)"},
     .mul_high = {"(uint64_t)((unsigned __int128)a * b >> 64)", "(int64_t)((__int128)a * b >> 64)"},
+    .element = "p[i]",
     .end_lane = "goto vy_next;",
     .atomic = atomic_text,
     .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "global_$x",
@@ -140,7 +142,7 @@ static vyre_status put_lanes_function(emit_c_state *file, const vyre_program *pr
     }
     emit_trust(&e, decls);
     vyre_text_printf(out, "static void %s%s(const vy_group *vy", e.p->name, suffix);
-    emit_c_params(out, &e);
+    emit_params(out, &e, ", ");
     vyre_text_puts(out, ") {\n    (void)vy;\n");
     for (vyre_decl i = 0; i < e.p->decl_count && offsets; i++) {
         if (e.p->decls[i].role == VYRE_WORKGROUP) {
@@ -240,7 +242,7 @@ static vyre_status put_group_function(emit_c_state *file, const char *name,
     emit_program params = s.control; /* the same names, for the declarations of the source alone */
     params.p = &source;
     vyre_text_printf(out, "static void %s_group(const vy_group *vy", name);
-    emit_c_params(out, &params);
+    emit_params(out, &params, ", ");
     vyre_text_puts(out, ") {\n");
     s.control.decls[s.control.p->decl_count - 1] = "vy_made";
     s.control.lens[s.control.p->decl_count - 1] = "vy_made_words";
@@ -300,11 +302,12 @@ static vyre_status put_plain(emit_c_state *file, uint32_t number, uint64_t *memo
 
 /* ---- all groups ---- */
 
-/* The traps of a segment that records them. */
-static void put_sites(emit_c_state *file, uint32_t number) {
+void emit_c_sites_text(emit_c_state *file, uint32_t number) {
     const vyre_module_view *m = vyre_module_get(file->module);
     const uint32_t count = emit_c_sites(m, number);
     vyre_text *out = &file->segments;
+    vyre_text_printf(out, "/* Segment %u of %u. */\n\n", (unsigned)number + 1,
+                     (unsigned)m->segment_count);
     if (count == 0) {
         return;
     }
@@ -329,9 +332,7 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
     vyre_text *out = &file->segments;
     uint64_t memory = 0;
     const bool waits = p->stats.reached_kinds >> VYRE_STMT_BARRIER & 1;
-    vyre_text_printf(out, "/* Segment %u of %u. */\n\n", (unsigned)number + 1,
-                     (unsigned)m->segment_count);
-    put_sites(file, number);
+    emit_c_sites_text(file, number);
     vyre_status status =
         waits ? put_parts(file, segment, &memory, diag) : put_plain(file, number, &memory, diag);
     emit_program e;
@@ -343,7 +344,7 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
     }
     file->group_memory = memory > file->group_memory ? memory : file->group_memory;
     vyre_text_printf(out, "static void %s(const vy_group *vy", p->name);
-    emit_c_params(out, &e);
+    emit_params(out, &e, ", ");
     vyre_text_puts(out, ") {\n"
                         "    const int64_t vy_groups = (int64_t)vy_count(vy);\n"
                         "#pragma omp parallel for\n"
@@ -354,15 +355,7 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
                          (unsigned long long)memory);
     }
     vyre_text_printf(out, "        %s_group(&vy_one", p->name);
-    for (vyre_decl i = 0; i < p->decl_count; i++) {
-        const uint8_t role = p->decls[i].role;
-        if (vyre_role_is_buffer((vyre_role)role) || role == VYRE_PARAM) {
-            vyre_text_printf(out, ", %s", e.decls[i]);
-        }
-        if (emit_has_len(p, i)) {
-            vyre_text_printf(out, ", %s", e.lens[i]);
-        }
-    }
+    emit_arguments(out, &e, ", ", "");
     vyre_text_puts(out, ");\n    }\n}\n\n");
     emit_program_finish(&e);
     return VYRE_OK;

@@ -12,6 +12,7 @@ typedef struct target {
 static const target targets[VYRE_EMIT_TARGETS] = {
     [VYRE_EMIT_C] = {&emit_c, emit_c_file},
     [VYRE_EMIT_OPENCL] = {&emit_opencl, emit_opencl_file},
+    [VYRE_EMIT_CUDA] = {&emit_cuda, emit_cuda_file},
 };
 
 const char *vyre_emit_target_name(vyre_emit_target t) {

@@ -68,24 +68,30 @@ typedef enum emit_helper {
 typedef struct emit_dialect {
     const char *name, *suffix;
     const char *function;           /* before the result of a helper */
+    const char *kernel_function;    /* the same, of one that only kernels call */
     const char *space[EMIT_SPACES]; /* before the element of a pointer, with a space behind */
     const char *u64, *i64;          /* behind a literal */
     const char *float_function;     /* behind the name of a function of f32 */
     const char *popcount[2];        /* of 32 and 64 bits: an expression of x */
     const char *mul_high[2];        /* of u64 and i64: an expression of a and b */
+    const char *element;            /* p[i] in a helper */
+    const char *workgroup;          /* before an array in workgroup memory, with a space behind */
     const char *end_lane;           /* a statement */
     const char *barrier;            /* of the workgroup: a statement; NULL: programs have none */
+    const char *grid_sync, *swap;   /* likewise, of the grid; $X and $Y are swapped, $a0 is len */
     const char *fence; /* around atomics that are not relaxed: a statement; NULL: not needed */
     /* The body of an atomic on the type, of p, v and e (what is expected): NULL for one that goes
      * by compare and exchange. */
     const char *(*atomic)(vyre_atomic_op op, vyre_type type);
     const char *ids[VYRE_BUILTIN_COUNT]; /* $x: the axis as a letter, $n: as a number */
-    bool keeps_params_as_words;          /* bool params come as uint32_t */
+    /* What stands before the name of a kernel. */
+    void (*kernel)(vyre_text *out, const uint32_t workgroup[3]);
+    bool keeps_params_as_words; /* bool params come as uint32_t */
     bool joins_by_bits; /* && and || are & and |: no branch, which some drivers get wrong between
                            barriers */
 } emit_dialect;
 
-extern const emit_dialect emit_c, emit_opencl;
+extern const emit_dialect emit_c, emit_opencl, emit_cuda;
 
 /* Which helpers a file uses: bit EMIT_BIT(space, type) of each. */
 #define EMIT_BIT(space, type) (UINT64_C(1) << ((space)*VYRE_TYPE_COUNT + (type)))
@@ -121,7 +127,8 @@ typedef struct emit_expr {
  *   $W $M   width in bits, and one less;            $H $L  highest and lowest value
  *   $P      2 to the width (signed: less one), as a float of type `result`
  *   $S $A   space: qualifier, and suffix of names;  $F     suffix of float functions
- *   $X $Y   names;                                  $I     what functions begin with
+ *   $X $Y   names;                                  $I $K  what functions begin with, those of
+ *                                                          kernels
  *   $a0 $l0 $r0 $s0 $u0   operand 0: as it is; in brackets if looser than this expression, or not
  *           tighter, or looser than a sum, or than a unary operator */
 typedef struct emit_subst {
@@ -207,9 +214,26 @@ void emit_locals(emit_program *e);
 /* One assignment of a control program, or any other statement. */
 void emit_statement(emit_program *e, vyre_stmt stmt);
 
-/* The C dialect: a whole file. */
+/* The parameters of a function: buffers, their lengths if emit_has_len, and params. Each stands
+ * behind a comma, the first behind `begin`. */
+void emit_params(vyre_text *out, const emit_program *e, const char *begin);
+/* The same as arguments: their names, each behind `before`. */
+void emit_arguments(vyre_text *out, const emit_program *e, const char *begin, const char *before);
+/* A program without calls as a kernel, one thread for each lane; `decls` of a segment may be NULL.
+ * `prologue` is the first line of its body, or "". */
+typedef struct emit_kernel_text {
+    const emit_dialect *dialect;
+    const char *name, *prologue;
+    const vyre_segment_decl *decls;
+} emit_kernel_text;
+vyre_status emit_kernel(const emit_kernel_text *how, const vyre_program *program, emit_used *used,
+                        const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
+
+/* The dialects with a host part: a whole file. */
 vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *options,
                         const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
+vyre_status emit_cuda_file(const vyre_program *program, const vyre_emit_options *options,
+                           const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
 /* Kernels: a file with all segments, and the text for one program, whose kernel is called
  * NAME_kernel. Its arguments are, by declaration: a pointer for a buffer, with a uint32_t behind it

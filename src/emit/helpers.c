@@ -94,6 +94,7 @@ void emit_expand(vyre_text *t, const char *pattern, const emit_subst *s) {
         case 'X': vyre_text_puts(t, s->name[0]); break;
         case 'Y': vyre_text_puts(t, s->name[1]); break;
         case 'I': vyre_text_puts(t, s->dialect->function); break;
+        case 'K': vyre_text_puts(t, s->dialect->kernel_function); break;
         default: /* an operand */
             put_operand(t, s, at[0], at[1]);
             at++;
@@ -266,13 +267,10 @@ static const pattern patterns[EMIT_ATOMIC_CAS] = {
                        "$I $T vy_$N_from_$O($R a) {\n"
                        "    return a != a ? 0 : a <= -$P ? $L : a >= $P ? $H : ($T)a;\n}\n",
                        NULL},
-    [EMIT_LOAD] = {"$I $R vy_load_$N$A($Sconst $E *p, uint32_t count, uint32_t i) {\n"
-                   "    return i < count ? $X : 0;\n}\n",
-                   NULL, NULL},
 };
 
 /* By compare and exchange, where nothing else is there. */
-static const char by_cas[] = "$I $T vy_$X_$N$A($S$T *p, $T v) {\n"
+static const char by_cas[] = "$K $T vy_$X_$N$A($S$T *p, $T v) {\n"
                              "    $T old = *p, seen;\n"
                              "    do {\n"
                              "        seen = old;\n"
@@ -280,7 +278,7 @@ static const char by_cas[] = "$I $T vy_$X_$N$A($S$T *p, $T v) {\n"
                              "    } while (old != seen);\n"
                              "    return old;\n}\n";
 static const char float_by_cas[] =
-    "$I $T vy_$X_$N$A($S$T *p, $T v) {\n"
+    "$K $T vy_$X_$N$A($S$T *p, $T v) {\n"
     "    $Svolatile $U *const bits = ($Svolatile $U *)p;\n"
     "    $U old = *bits, seen;\n"
     "    do {\n"
@@ -317,7 +315,7 @@ static void put_atomic(vyre_text *t, vyre_atomic_op op, emit_subst s) {
         return;
     }
     const bool expects = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
-    emit_expand(t, "$I $T vy_$X_$N$A($S$T *p, $T v", &s);
+    emit_expand(t, "$K $T vy_$X_$N$A($S$T *p, $T v", &s);
     emit_expand(t, expects ? ", $T e) {\n" : ") {\n", &s);
     emit_expand(t, native, &s);
     vyre_text_puts(t, "}\n");
@@ -325,12 +323,12 @@ static void put_atomic(vyre_text *t, vyre_atomic_op op, emit_subst s) {
 
 /* ---- which, and in what order ---- */
 
-/* What a load makes of the element p[i]. */
+/* What a load makes of the element $Y. */
 static const char *loaded(vyre_type type) {
-    return type == VYRE_BOOL   ? "p[i] != 0"
-           : type == VYRE_F16  ? "vy_f16_to_f32(p[i])"
-           : type == VYRE_BF16 ? "vy_bf16_to_f32(p[i])"
-                               : "p[i]";
+    return type == VYRE_BOOL   ? "$Y != 0"
+           : type == VYRE_F16  ? "vy_f16_to_f32($Y)"
+           : type == VYRE_BF16 ? "vy_bf16_to_f32($Y)"
+                               : "$Y";
 }
 
 static void put_helper(vyre_text *t, emit_helper helper, emit_subst s) {
@@ -355,8 +353,12 @@ static void put_helper(vyre_text *t, emit_helper helper, emit_subst s) {
     case EMIT_FROM_F64: s.result = VYRE_F64; break;
     case EMIT_LOAD:
         s.result = vyre_type_widened(s.type);
-        s.name[0] = loaded(s.type);
-        break;
+        s.name[1] = s.dialect->element;
+        emit_expand(t, "$I $R vy_load_$N$A($Sconst $E *p, uint32_t count, uint32_t i) {\n", &s);
+        vyre_text_puts(t, "    return i < count ? ");
+        emit_expand(t, loaded(s.type), &s);
+        vyre_text_puts(t, " : 0;\n}\n");
+        return;
     default: break;
     }
     emit_expand(t,

@@ -40,6 +40,7 @@ static const char *const words[] = {
     "decltype",
     "default",
     "delete",
+    "dim3",
     "do",
     "double",
     "dynamic_cast",
@@ -164,12 +165,12 @@ static const char *const words[] = {
 
 /* Types and functions of OpenCL that come in many widths, and macros: what begins so. */
 static const char *const beginnings[] = {
-    "vy",     "__",       "_A",     "_B",       "_C",     "_D",    "_G",       "_I",
-    "_N",     "_P",       "_S",     "_T",       "as_",    "atom_", "convert_", "CHAR_",
-    "CL",     "DBL_",     "EXIT_",  "FLT_",     "FP_",    "HUGE",  "INFINITY", "INT",
-    "LDBL_",  "LLONG_",   "LONG_",  "MAXFLOAT", "MB_",    "M_",    "NAN",      "NULL",
-    "OPENCL", "PTRDIFF_", "RAND_",  "SCHAR_",   "SHRT_",  "SIG_",  "SIZE_",    "UCHAR_",
-    "UINT",   "ULLONG_",  "ULONG_", "USHRT_",   "WCHAR_", "WINT_",
+    "vy",     "__",     "_A",       "_B",     "_C",       "_D",     "_G",       "_I",
+    "_N",     "_P",     "_S",       "_T",     "as_",      "atom_",  "convert_", "CHAR_",
+    "cuda",   "CL",     "DBL_",     "EXIT_",  "FLT_",     "FP_",    "HUGE",     "INFINITY",
+    "INT",    "LDBL_",  "LLONG_",   "LONG_",  "MAXFLOAT", "MB_",    "M_",       "NAN",
+    "NULL",   "OPENCL", "PTRDIFF_", "RAND_",  "SCHAR_",   "SHRT_",  "SIG_",     "SIZE_",
+    "UCHAR_", "UINT",   "ULLONG_",  "ULONG_", "USHRT_",   "WCHAR_", "WINT_",
 };
 
 static bool is_vector(const char *name) {

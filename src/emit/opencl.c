@@ -32,16 +32,24 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
     return vyre_type_is_float(type) ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
 }
 
+static void put_kernel_head(vyre_text *out, const uint32_t size[3]) {
+    vyre_text_printf(out, "kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid ",
+                     (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+}
+
 const emit_dialect emit_opencl = {
     .name = "opencl",
     .suffix = ".cl",
     .function = "static inline",
+    .kernel_function = "static inline",
     .space = {"global ", "local ", ""},
     .u64 = "ul",
     .i64 = "l",
     .float_function = "",
     .popcount = {"popcount(x)", "popcount(x)"},
     .mul_high = {"mul_hi(a, b)", "mul_hi(a, b)"},
+    .element = "p[i]",
+    .workgroup = "local ",
     .end_lane = "return;",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .fence = "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
@@ -51,61 +59,19 @@ const emit_dialect emit_opencl = {
             [VYRE_BUILTIN_GROUP_ID] = "(uint32_t)get_group_id($n)",
             [VYRE_BUILTIN_NUM_GROUPS] = "(uint32_t)get_num_groups($n)",
             [VYRE_BUILTIN_GLOBAL_SIZE] = "((uint32_t)get_num_groups($n) * $s)"},
+    .kernel = put_kernel_head,
     .keeps_params_as_words = true,
     .joins_by_bits = true, /* PoCL 3.1 loses values at branches in loops that hold barriers */
 };
 
-static void put_params(emit_program *e) {
-    const char *separator = "";
-    for (vyre_decl i = 0; i < e->p->decl_count; i++) {
-        const vyre_decl_node *d = &e->p->decls[i];
-        if (vyre_role_is_buffer((vyre_role)d->role)) {
-            vyre_text_printf(e->out, "%sglobal %s%s *%s", separator,
-                             d->role == VYRE_IN ? "const " : "",
-                             emit_element_type((vyre_type)d->type), e->decls[i]);
-            separator = ", ";
-            if (emit_has_len(e->p, i)) {
-                vyre_text_printf(e->out, ", uint32_t %s", e->lens[i]);
-            }
-        } else if (d->role == VYRE_PARAM) { /* a bool is no argument of a kernel */
-            vyre_text_printf(e->out, "%s%s %s", separator, emit_element_type((vyre_type)d->type),
-                             e->decls[i]);
-            separator = ", ";
-        }
-    }
-}
-
 static vyre_status put_kernel(const vyre_program *program, const vyre_segment_decl *decls,
                               emit_used *used, const vyre_allocator *a, vyre_text *out,
                               vyre_diag *diag) {
-    emit_program e;
-    vyre_status status = emit_program_init(&e, &emit_opencl, used, out, program, true, a, diag);
-    if (status != VYRE_OK) {
-        return status;
-    }
-    if (decls) {
-        emit_trust(&e, decls);
-    }
-    const uint32_t *size = e.p->workgroup;
-    vyre_text_printf(out,
-                     "kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\nvoid %s_kernel(",
-                     (unsigned)size[0], (unsigned)size[1], (unsigned)size[2], e.p->name);
-    put_params(&e);
-    vyre_text_puts(out, ") {\n");
-    e.indent = 1;
-    for (vyre_decl i = 0; i < e.p->decl_count; i++) {
-        uint64_t count = 0;
-        if (e.p->decls[i].role == VYRE_WORKGROUP && emit_constant_count(e.p, i, &count)) {
-            emit_line(&e, "local %s %s[%llu];", emit_element_type((vyre_type)e.p->decls[i].type),
-                      e.decls[i], (unsigned long long)(count ? count : 1));
-        }
-    }
-    emit_locals(&e);
-    emit_body(&e);
-    vyre_text_puts(out, "}\n");
-    status = emit_program_status(&e, diag);
-    emit_program_finish(&e);
-    return status;
+    const emit_kernel_text how = {.dialect = &emit_opencl,
+                                  .name = vyre_program_get(program)->name,
+                                  .prologue = "",
+                                  .decls = decls};
+    return emit_kernel(&how, program, used, a, out, diag);
 }
 
 static bool uses_type(const vyre_program_view *p, vyre_type type) {

@@ -285,6 +285,16 @@ void emit_quoted(vyre_text *out, const char *text) {
     vyre_text_puts(out, "\"");
 }
 
+static void swap(emit_program *e, vyre_stmt stmt, vyre_place place) {
+    const vyre_stmt_node *s = &e->p->stmts[stmt];
+    const emit_subst names = {.dialect = e->dialect,
+                              .name = {e->decls[s->decl], e->decls[s->decl2]},
+                              .operand = {{e->lens[s->decl], EMIT_PRIMARY}}};
+    vyre_text_fill(e->out, ' ', (size_t)4 * e->indent);
+    emit_expand(e->out, e->dialect->swap, &names);
+    vyre_text_printf(e->out, " // line %u\n", (unsigned)place.line);
+}
+
 static void trap(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     vyre_text_fill(e->out, ' ', (size_t)4 * e->indent);
@@ -329,6 +339,8 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     case VYRE_STMT_EXIT: emit_line_of(e, place, "%s", e->dialect->end_lane); break;
     case VYRE_STMT_TRAP: trap(e, stmt, place); break;
     case VYRE_STMT_BARRIER: emit_line_of(e, place, "%s", e->dialect->barrier); break;
+    case VYRE_STMT_GRID_SYNC: emit_line_of(e, place, "%s", e->dialect->grid_sync); break;
+    case VYRE_STMT_SWAP: swap(e, stmt, place); break;
     case VYRE_STMT_INDIRECT_DISPATCH: /* whoever launches has read the grid */
     case VYRE_STMT_SUBGROUP:          /* lowered, cut or inlined */
     case VYRE_STMT_GROUP:
@@ -338,7 +350,6 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     case VYRE_STMT_BASE:
     case VYRE_STMT_CALL:
     case VYRE_STMT_RETURN:
-    case VYRE_STMT_GRID_SYNC:
     case VYRE_STMT_ASYNC_LOAD:
     case VYRE_STMT_ASYNC_STORE:
     case VYRE_STMT_ASYNC_WAIT:
@@ -346,7 +357,6 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     case VYRE_STMT_ALL_GATHER:
     case VYRE_STMT_REDUCE_SCATTER:
     case VYRE_STMT_BROADCAST:
-    case VYRE_STMT_SWAP:
     case VYRE_STMT_COUNT: break;
     }
 }

@@ -1,18 +1,31 @@
 #!/bin/bash
-# emit: the text of the examples, byte by byte, and that compilers take it without a word; bad calls.
+# emit: the text of every example, byte by byte, and that compilers take it without a word; bad calls.
 # With --update the stored outputs are rewritten.
 . "$VYRE_SOURCE/tests/cli/lib.sh"
 golden=$VYRE_SOURCE/tests/golden/emit
 
-for subject in "$VYRE_SOURCE"/examples/{saxpy,reduce,bfs}.vy "$golden"/*.vy; do
+# same FILE NAME.SUFFIX: the text is the stored one.
+same() {
+    [[ ${update:-} != --update ]] || cp "$1" "$golden/$2.text"
+    expect_same "$1" "$golden/$2.text"
+}
+update=${1:-}
+
+for subject in "$VYRE_SOURCE"/examples/*.vy "$golden"/*.vy; do
     name=$(basename "$subject" .vy)
-    expect_exit 0 "$VYRE" emit "$subject" --target c
-    expect_quiet err
-    [[ ${1:-} != --update ]] || cp out "$golden/$name.c.text"
-    expect_same out "$golden/$name.c.text"
-    expect_exit 0 "$VYRE" emit "$subject" -o made
-    expect_quiet out
-    expect_same "made/$name.c" "$golden/$name.c.text"
+    for target in c opencl cuda; do
+        expect_exit 0 "$VYRE" emit "$subject" --target $target -o made
+        expect_quiet out
+        expect_quiet err
+    done
+    same "made/$name.c" "$name.c"
+    same "made/$name.cl" "$name.cl"
+    same "made/$name.cu" "$name.cu"
+done
+expect_exit 0 "$VYRE" emit "$golden/kinds.vy"
+expect_same out "$golden/kinds.c.text"
+
+for name in saxpy reduce bfs jacobi kinds; do
     for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
         expect_exit 0 $compiler -std=c11 -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas \
@@ -21,12 +34,14 @@ for subject in "$VYRE_SOURCE"/examples/{saxpy,reduce,bfs}.vy "$golden"/*.vy; do
     done
 done
 
-for subject in "$VYRE_SOURCE"/examples/bfs.vy "$golden"/*.vy; do
-    name=$(basename "$subject" .vy)
-    expect_exit 0 "$VYRE" emit "$subject" --target opencl -o made
-    [[ ${1:-} != --update ]] || cp "made/$name.cl" "$golden/$name.cl.text"
-    expect_same "made/$name.cl" "$golden/$name.cl.text"
-done
+# One file with most constructs; `make test-cuda` compiles all that there are.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [[ -x $nvcc ]]; then
+    expect_exit 0 "$nvcc" -rdc=true -fmad=false -Xcompiler -ffp-contract=off -c made/kinds.cu -o made/out.o
+    expect_quiet err
+else
+    echo "not compiled: CUDA C++, there is no nvcc"
+fi
 
 # Devices of a driver have numbers and names; what is not there says what brings it.
 expect_exit 0 env POCL_DEVICES='pthread pthread' "$VYRE" devices
@@ -38,6 +53,11 @@ if grep -q '^opencl .*split at grid' out; then
 fi
 expect_exit 0 env OCL_ICD_VENDORS=/nowhere "$VYRE" devices
 expect_out 'pocl-opencl-icd'
+
+# What CUDA has no room for is said.
+printf 'program p workgroup(2048) elements(1) { out x : u32[1]; x[0] = local_id.x; }\n' >large.vy
+expect_exit 4 "$VYRE" emit large.vy --target cuda
+expect_err 'blocks of CUDA have 1024 threads'
 
 expect_exit 2 "$VYRE" emit "$VYRE_SOURCE/examples/saxpy.vy" --target fortran
 expect_exit 2 "$VYRE" emit

@@ -102,5 +102,7 @@ TEST(bad_calls_fail) {
     CHECK_STR(vyre_emit_target_suffix(VYRE_EMIT_C), ".c");
     CHECK_STR(vyre_emit_target_name(VYRE_EMIT_OPENCL), "opencl");
     CHECK_STR(vyre_emit_target_suffix(VYRE_EMIT_OPENCL), ".cl");
+    CHECK_STR(vyre_emit_target_name(VYRE_EMIT_CUDA), "cuda");
+    CHECK_STR(vyre_emit_target_suffix(VYRE_EMIT_CUDA), ".cu");
     vyre_program_release(p);
 }

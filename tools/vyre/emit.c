@@ -12,11 +12,12 @@ typedef struct emit_options {
 #define AT(field) offsetof(emit_options, field)
 
 static const cli_option options[] = {
-    {"target", CLI_CHOICE, 0, false, AT(target), "c|opencl", "the language to write (default c)"},
+    {"target", CLI_CHOICE, 0, false, AT(target), "c|opencl|cuda",
+     "the language to write (default c)"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
     CLI_SET_OPTION(AT(set)),
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
-     "write to DIR/NAME.c (.cl), NAME being the program's, instead of standard output"},
+     "write to DIR/NAME.c (.cl, .cu), NAME being the program's, instead of standard output"},
 };
 
 typedef struct emitted {
@@ -63,10 +64,12 @@ const cli_command cli_emit_command = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .summary = "write a program as C or OpenCL C",
-    .details = "As C the text is complete: segments as functions, the schedule that runs them, and "
-               "a function to call. As OpenCL C it is the kernels, with the schedule as a comment. "
-               "Both give the same bytes as every device.",
+    .summary = "write a program as C, OpenCL C or CUDA C++",
+    .details =
+        "As C the text is complete: segments as functions, the schedule that runs them, and "
+        "a function to call. As CUDA C++, too, with kernels, and one cooperative kernel where "
+        "that is possible. As OpenCL C it is the kernels, with the schedule as a comment. "
+        "All give the same bytes as every device.",
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(emit_options),
