@@ -2,9 +2,9 @@
  *
  *     if (_turn[0] != _expect) { exit; }        of modules for launching ahead: only in its turn
  *     let at = linear number of the lane;
- *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have:
- * by a flag, or what they ended by (guards.h) let x = _lane[slot * _lanes + at];        values that
- * the block touches
+ *     if (_lane[ended] != 0) { exit; }          lanes that ended stay ended, where some may have;
+ *                                               or what they ended by is asked again: guards.h
+ *     let x = _lane[slot * _lanes + at];        values that the block touches
  *     ... workgroup memory and private arrays back in place ...
  *     the block
  *     _lane[slot * _lanes + at] = x;            what it changed and is alive
