@@ -77,6 +77,40 @@ TEST(a_guard_does_not_keep_lanes_from_what_stands_before_it) {
     }
 }
 
+/* Lanes one by one: whether they store is decided by data, so their stores have two places. */
+TEST(stores_that_data_decide_go_to_their_place_or_nowhere) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 8, 37, 700};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 16 + 1;
+        check("program p workgroup(16) { in a : u32[]; out b : u32[len(a)]; out c : u32[16];\n"
+              "  let i = global_id.x; let v = a[i];\n"
+              "  if (v > 500) { b[i ^ 3] = v; }\n"
+              "  if (v % 3 == 1 && i < 40) { c[v & 31] = 9; b[len(a)] = v; } }",
+              n, groups, 1, 1);
+        check(
+            "program p workgroup(16) { in a : u32[]; out b : u32[len(a)]; workgroup w : u32[32];\n"
+            "  let l = local_id.x; if (a[global_id.x] < 400) { w[31 - l] = l + 1; w[l] = 7; }\n"
+            "  barrier; b[global_id.x] = w[15 - l] + 100 * w[l + 16]; }",
+            n, groups, 1, 1);
+    }
+}
+
+TEST(quotients_by_what_is_known_before_lanes_begin) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 2, 3, 7, 64, 1000, 1023};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 16 + 1;
+        check("program p workgroup(16) { in a : u32[]; out b : u32[4 * len(a)];\n"
+              "  param zero : u32 = 0; param much : u32 = 4294967295; param odd : u32 = 641;\n"
+              "  let i = global_id.x; let n = len(a); let x = (a[i] + i) * 4294967;\n"
+              "  b[4 * i] = x / n + x % n; b[4 * i + 1] = (0 - 1 - i) / n + (0 - 1 - i) % n;\n"
+              "  b[4 * i + 2] = x / zero + x % zero + (0 - i) / much + (0 - i) % much;\n"
+              "  b[4 * i + 3] = x / odd + (i * 641 - 1) / odd + (0 - i) % odd; }",
+              n, groups, 1, 1);
+    }
+}
+
 /* Loops of varying length: lane after lane, but only those that a guard lets pass. */
 TEST(lanes_one_by_one_are_clipped_by_their_guards) {
     need_llvm();

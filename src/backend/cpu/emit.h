@@ -33,6 +33,7 @@ typedef struct cpu_value {
     bool known; /* a literal: */
     uint64_t bits;
     int32_t stride; /* LINEAR: not 0 */
+    uint32_t fixed; /* 1 + the declaration whose value or length it is: known in the entry block */
     uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
     /* EACH, just as it lies in memory that the segment does not write, all lanes side by side: */
     uint32_t loaded; /* 1 + the declaration */
@@ -155,6 +156,7 @@ typedef struct cpu_emit {
     uint32_t width;
     uint32_t gangs, gang; /* that run side by side, and the one at work (side.c) */
     cpu_value side_ids[CPU_MOST_GANGS][3], side_lane[CPU_MOST_GANGS];
+    cpu_value when;   /* stores are made only then; no text: always (single.c) */
     cpu_value stride; /* u64, in its part without masks: a step that is not known; else no text */
     uint32_t segment; /* its number */
     uint32_t piece;   /* number of the program, for notes */
@@ -199,10 +201,11 @@ typedef struct cpu_emit {
     uint8_t *side;    /* per statement: cpu_side */
     cpu_site *sites;  /* per expression, then per statement */
     /* Per variable and declaration, of the present round. */
-    uint16_t *depths;  /* per variable: how many scopes that part it was bound in */
-    bool *has_place;   /* per variable: its place is in the entry block */
-    bool *has_base;    /* per declaration: its base and count are */
-    uint32_t *tallied; /* per statement: 1 + index of an atomic that waits for the range's end */
+    uint16_t *depths;     /* per variable: how many scopes that part it was bound in */
+    bool *has_place;      /* per variable: its place is in the entry block */
+    bool *has_base;       /* per declaration: its base and count are */
+    bool *has_reciprocal; /* per declaration: that of its value is in the entry block (single.c) */
+    uint32_t *tallied;    /* per statement: 1 + index of an atomic that waits for the range's end */
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
 
@@ -285,6 +288,11 @@ void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
 /* One operation with a value that is ONE, whose old value nobody asks for. */
 void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value);
+/* single.c: whether all that an IF decides is where a lane stores; that place, in its body; a
+ * quotient or remainder by what is known before lanes begin (false: not this one). */
+bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condition);
+cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address);
+bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_value *out);
 /* tally.c: whether values of lanes may be put together before the operation; the result of that;
  * instead of the operation, now and at the end of the range (false: not this one). */
 bool cpu_tally_joins(const cpu_emit *e, const vyre_stmt_node *s);

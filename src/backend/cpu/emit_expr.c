@@ -36,6 +36,10 @@ static cpu_value choose(cpu_emit *e, const char *predicate, cpu_value x, cpu_val
 
 static cpu_value divide(cpu_emit *e, cpu_value x, cpu_value y, bool remainder) {
     const vyre_type type = (vyre_type)x.type;
+    cpu_value once;
+    if (cpu_divide_once(e, x, y, remainder, &once)) {
+        return once;
+    }
     cpu_value zero = like(e, &y, 0), one = like(e, &y, 1);
     cpu_value by_zero = cpu_compare(e, "eq", y, zero);
     cpu_value divisor = cpu_select(e, by_zero, one, y);

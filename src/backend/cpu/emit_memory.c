@@ -79,7 +79,7 @@ void cpu_need_base(cpu_emit *e, vyre_decl decl) {
 }
 
 cpu_value cpu_length(cpu_emit *e, vyre_decl decl) {
-    cpu_value v = {.type = VYRE_U32};
+    cpu_value v = {.type = VYRE_U32, .fixed = decl + 1};
     if (e->bindings[decl].meaning != CPU_IS_BUFFER) {
         return cpu_u32((uint32_t)e->bindings[decl].count);
     }
@@ -109,6 +109,7 @@ cpu_value cpu_param(cpu_emit *e, vyre_decl decl) {
     case CPU_IS_MADE: break;
     }
     (void)snprintf(v.text, sizeof v.text, "%%r%u", decl);
+    v.fixed = decl + 1;
     if (!e->has_base[decl]) {
         const bool scalar = b->meaning == CPU_IS_SCALAR;
         e->has_base[decl] = true;
@@ -568,6 +569,7 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
     if (!to.text[0]) {
         to = safe_address(e, decl, index, index, "%dump");
     }
+    to = cpu_chosen_place(e, to);
     store_at(e, decl, to.text, v);
     if (masked) {
         cpu_line(e, "  br label %%behind%u", label);

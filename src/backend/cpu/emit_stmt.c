@@ -392,6 +392,12 @@ static void emit_if(cpu_emit *e, vyre_stmt stmt, cpu_value condition) {
     s->has_else = e->p->stmts[e->p->stmts[stmt].match].op == VYRE_STMT_ELSE;
     const char *otherwise = s->has_else ? "else" : "end";
     cpu_value test = condition;
+    if (cpu_chooses_place(e, stmt, &condition)) {
+        cpu_note(e, stmt, "if",
+                 "stores go to a place that nobody reads where it is false because data decides");
+        e->when = condition;
+        test = cpu_literal(VYRE_BOOL, 1);
+    }
     if (condition.hold != CPU_ONE) {
         cpu_note(e, stmt, "if", "masked because not all of %u lanes take the same way", e->width);
         part(e, s);
@@ -432,6 +438,7 @@ static void close_scope(cpu_emit *e, const cpu_scope *s) {
 
 static void emit_end_of_list(cpu_emit *e) {
     const cpu_scope s = e->scopes[--e->scope_count];
+    e->when.text[0] = '\0'; /* what such a list has in it is stores */
     cpu_line(e, "  br label %%end%u", s.label);
     cpu_line(e, "end%u:", s.label);
     close_scope(e, &s);

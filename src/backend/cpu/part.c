@@ -130,6 +130,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->depths = vyre_alloc_zeroed(a, p->var_count, sizeof *e->depths);
     e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
     e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
+    e->has_reciprocal = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_reciprocal);
     e->tallied = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
     e->sites = vyre_alloc_zeroed(a, sites, sizeof *e->sites);
@@ -143,7 +144,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->proven || !e->extents || !e->tallied || !e->sites ||
+        !e->side || !e->proven || !e->extents || !e->tallied || !e->has_reciprocal || !e->sites ||
         cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
@@ -176,6 +177,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->depths, p->var_count, sizeof *e->depths);
     vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
     vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
+    vyre_free(a, e->has_reciprocal, p->decl_count, sizeof *e->has_reciprocal);
     vyre_free(a, e->tallied, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
     vyre_free(a, e->sites, sites, sizeof *e->sites);
@@ -239,6 +241,8 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         vyre_text_reset(&e->body);
         memset(e->has_place, 0, e->p->var_count);
         memset(e->has_base, 0, e->p->decl_count);
+        memset(e->has_reciprocal, 0, e->p->decl_count);
+        e->when.text[0] = '\0';
         memset(e->tallied, 0, e->p->stmt_count * sizeof *e->tallied);
         e->next = 1;
         e->tiled = false;
