@@ -111,6 +111,36 @@ TEST(quotients_by_what_is_known_before_lanes_begin) {
     }
 }
 
+/* Loops that lanes of a group begin apart: bounds are asked for once, for all gangs and trips. */
+TEST(ranges_of_a_group_end_inside_or_beyond_their_buffers) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 127, 128, 129, 640, 1000, 2000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check(
+            "program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[64];\n"
+            "  let sum = 0; let n = len(a) / 2;\n"
+            "  for (c in local_id.x .. n step 64) { sum = sum + a[group_id.x * n + c]; }\n"
+            "  t[local_id.x] = sum; barrier; b[global_id.x] = t[63 - local_id.x]; }",
+            n, 2, 1, 1);
+        check(
+            "program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[80];\n"
+            "  let sum = 0; t[local_id.x] = a[local_id.x]; barrier;\n"
+            "  for (c in local_id.x .. len(a) step 64) {\n"
+            "    sum = sum * 3 + a[c + 1] + a[c - 1] + t[local_id.x + 3];\n"
+            "    if (a[c] % 2 == 0) { b[c] = sum + a[2 * c]; } }\n"
+            "  barrier; b[local_id.x] = sum; }",
+            n, 1, 1, 1);
+        check("program p workgroup(32, 4) { in a : u32[]; out b : u32[len(a)]; workgroup t : "
+              "u32[128];\n"
+              "  let sum = 0; let l = local_id.y * 32 + local_id.x;\n"
+              "  for (c in local_id.x + 3 .. len(a) step 32) {\n"
+              "    sum = sum + a[c + 7 * local_id.y] + a[c]; }\n"
+              "  t[l] = sum; barrier; b[l] = t[127 - l]; }",
+              n, 1, 1, 1);
+    }
+}
+
 /* Loops of varying length: lane after lane, but only those that a guard lets pass. */
 TEST(lanes_one_by_one_are_clipped_by_their_guards) {
     need_llvm();

@@ -174,6 +174,7 @@ typedef struct cpu_emit {
     bool unchecked;   /* lanes that are active access nothing out of bounds */
     bool apart;       /* statements are for the gang at work only */
     bool in_range;    /* in a loop that is made twice */
+    bool is_beside;   /* addresses of the strip are those of the first gang */
     bool is_proven;   /* the access at work is */
     bool thins;       /* what is loaded may stay in 16 bits */
     bool only_wanted; /* expressions that indices are made of */
@@ -327,6 +328,10 @@ cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);
 /* emit_loop.c: a FOR with all that is in it, in strips; false: it is not one for that. */
 bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop);
+/* Before a loop that lanes begin apart, whose variable moves by `room` (an i64) or less: whether
+ * accesses that are asked for are inside; false: there are none. */
+bool cpu_ask_range(cpu_emit *e, vyre_stmt loop, uint32_t label, cpu_value room,
+                   cpu_value *out_inside);
 /* Whether the access, a load or a store (number of expressions + statement), is known to be inside,
  * and its address (in a gang: of the first lane). */
 bool cpu_is_steady(const cpu_emit *e, uint32_t site);

@@ -152,6 +152,95 @@ static void ask_all(cpu_emit *e, strip *s) {
     }
 }
 
+/* Loops that begin apart (side.c). */
+
+/* Whether a statement of the loop is run in each trip. */
+static bool is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt) {
+    bool each = true;
+    for (vyre_stmt i = loop + 1; i < stmt; i++) {
+        each &= e->p->stmts[i].op != VYRE_STMT_IF || e->p->stmts[i].match < stmt;
+        each &= e->p->stmts[i].op != VYRE_STMT_ELSE || e->p->stmts[i].match < stmt;
+    }
+    return each;
+}
+
+/* Which accesses are asked for: consecutive ones that go upwards by a known step, in each trip. */
+static void choose_accesses(cpu_emit *e, vyre_stmt loop, const access *list, uint32_t count) {
+    const vyre_program_view *p = e->p;
+    for (vyre_stmt i = loop + 1; i < p->stmts[loop].match; i++) {
+        const bool each = is_in_each_trip(e, loop, i);
+        for (vyre_expr x = p->stmts[i].first_expr; x < p->stmts[i].end_expr; x++) {
+            e->sites[x].used = each;
+        }
+        e->sites[p->expr_count + i].used = each;
+    }
+    for (uint32_t i = 1; i <= count; i++) {
+        cpu_site *at = &e->sites[list[i].site];
+        at->tiled = false;
+        at->used &=
+            fits(e, &list[i]) && list[i].now.hold == CPU_LINEAR && at->known && at->step >= 0;
+    }
+}
+
+/* Requires that lanes of the gang go on where those of the first one end. */
+static void ask_beside(cpu_emit *e, strip *s, const access *list, uint32_t count, uint32_t gang) {
+    access beside[CPU_MOST_STEADY + 1] = {0};
+    cpu_side_select(e, gang);
+    sweep(e, s->loop, beside, false);
+    for (uint32_t i = 1; i <= count; i++) {
+        cpu_site *at = &e->sites[list[i].site];
+        at->used &= fits(e, &beside[i]) && beside[i].now.hold == CPU_LINEAR;
+        if (at->used) {
+            cpu_value next = cpu_new(e, VYRE_U32, CPU_ONE, "add i32 %s, %u", list[i].now.text,
+                                     VYRE_MUTANT(cpu_beside_first, gang, 0) * e->width);
+            require(e, s, cpu_compare(e, "eq", beside[i].now, next));
+        }
+    }
+}
+
+bool cpu_ask_range(cpu_emit *e, vyre_stmt loop, uint32_t label, cpu_value room,
+                   cpu_value *out_inside) {
+    const uint32_t sites = e->sites[e->p->expr_count + loop].access;
+    const uint32_t gangs = e->apart ? 1 : e->gangs, count = sites ? sites - 1 : 0;
+    access list[CPU_MOST_STEADY + 1] = {0};
+    strip s = {.loop = loop, .label = label};
+    if (count == 0) {
+        return false;
+    }
+    if (gangs > 1) {
+        cpu_side_select(e, 0);
+    }
+    sweep(e, loop, list, false);
+    choose_accesses(e, loop, list, count);
+    for (uint32_t g = 1; g < gangs; g++) {
+        ask_beside(e, &s, list, count, g);
+    }
+    if (gangs > 1) {
+        cpu_side_select(e, 0);
+    }
+    for (uint32_t i = 1; i <= count; i++) {
+        const cpu_site *at = &e->sites[list[i].site];
+        char name[28];
+        if (!at->used) {
+            continue;
+        }
+        cpu_need_base(e, list[i].decl);
+        cpu_value first = wide(e, "zext", list[i].now);
+        cpu_value count_of = cpu_new(e, VYRE_I64, CPU_ONE, "zext i32 %%n%u to i64", list[i].decl);
+        cpu_value far = cpu_new(e, VYRE_I64, CPU_ONE, "mul i64 %s, %d", room.text, at->step);
+        cpu_value end = cpu_binary(e, "add", VYRE_I64, first, far);
+        end = cpu_binary(e, "add", VYRE_I64, end, cpu_literal(VYRE_I64, gangs * e->width - 1));
+        require(e, &s,
+                VYRE_MUTANT(cpu_range_end, cpu_compare(e, "ult", end, count_of),
+                            cpu_literal(VYRE_BOOL, 1)));
+        place_name(name, label, "sp", at->access);
+        cpu_line(e, "  %s = getelementptr %s, ptr %%b%u, i64 %s", name,
+                 cpu_stored((vyre_type)e->p->decls[list[i].decl].type), list[i].decl, first.text);
+    }
+    *out_inside = s.inside;
+    return s.any;
+}
+
 bool cpu_is_steady(const cpu_emit *e, uint32_t site) {
     return e->steady != 0 && e->sites[site].access && e->sites[site].used;
 }
@@ -170,6 +259,9 @@ cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site) {
         place_name(step, e->steady, "sc", at->access);
     }
     cpu_value far = cpu_new(e, VYRE_I64, CPU_ONE, "mul i64 %s, %s", trip.text, step);
+    if (e->is_beside) { /* of a range: lanes of all gangs are consecutive */
+        far = cpu_new(e, VYRE_I64, CPU_ONE, "add i64 %s, %u", far.text, e->gang * e->width);
+    }
     return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i64 %s",
                    cpu_stored((vyre_type)e->p->decls[decl].type), base, far.text);
 }
@@ -206,6 +298,11 @@ static void emit_copy(cpu_emit *e, const strip *s, bool steady) {
 
 /* Whether the loop is one for strips: its trips are the same for all lanes of the gang. */
 static bool applies(const cpu_emit *e, vyre_stmt loop, const cpu_value *to) {
+    const vyre_expr by = e->p->stmts[loop].arg[2];
+    if (by != VYRE_NONE &&
+        (e->p->exprs[by].op != VYRE_EXPR_LITERAL || e->p->exprs[by].u.bits != 1)) {
+        return false;
+    }
     const bool is_short = to->known && to->bits <= CPU_SHORT; /* LLVM may unroll it */
     return !is_short && !e->parts[loop] && e->sites[e->p->expr_count + loop].access;
 }

@@ -529,7 +529,11 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         }
         v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (cpu_is_steady(e, site)) {
-        v = load_at(e, decl, cpu_steady_address(e, decl, site).text, CPU_EACH);
+        cpu_value address = cpu_steady_address(e, decl, site);
+        if (e->stride.text[0]) {
+            prefetch_near(e, decl, address.text);
+        }
+        v = load_at(e, decl, address.text, CPU_EACH);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
         v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
                 ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)

@@ -284,21 +284,53 @@ static void test_lead(cpu_emit *e, cpu_value limit, uint32_t label) {
     cpu_line(e, "  br i1 %s, label %%trip%u, label %%out%u", more.text, label, label);
 }
 
+/* Asks once for all trips for what the loop accesses (emit_loop.c), so that gangs have no branches
+ * between them; where it is not inside, all trips are left to the loop with masks. %trip_ofN is how
+ * far the loop's variable has moved. */
+static bool begin_steady(cpu_emit *e, vyre_stmt loop, uint32_t label, cpu_value limit,
+                         cpu_value *inside) {
+    cpu_value lead = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%lead%u", label);
+    cpu_value last = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, -1", limit.text);
+    cpu_value room = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, %s", last.text, lead.text);
+    if (!cpu_ask_range(e, loop, label, room, inside)) {
+        return false;
+    }
+    cpu_note(e, loop, "range",
+             "bounds are tested once for all trips because lanes and trips are consecutive");
+    cpu_head(e, "  %%trip_of%u = alloca i64", label);
+    cpu_line(e, "  store i64 0, ptr %%trip_of%u", label);
+    cpu_line(e, "  br i1 %s, label %%steady%u, label %%out%u, !prof !0", inside->text, label,
+             label);
+    cpu_line(e, "steady%u:", label);
+    return true;
+}
+
 /* The loop as long as all lanes are in it. */
 static void emit_full(cpu_emit *e, vyre_stmt loop, const range *r) {
     const vyre_var var = e->p->stmts[loop].var;
     const uint32_t gangs = e->apart ? 1 : e->gangs;
     const uint32_t label = cpu_open_scope(e, loop);
-    cpu_value limit = begin_lead(e, r, label);
+    cpu_value limit = begin_lead(e, r, label), inside;
+    const bool asks = begin_steady(e, loop, label, limit, &inside);
     test_lead(e, limit, label);
     cpu_line(e, "trip%u:", label);
-    if (!r->step.known) { /* short ones are foreseen by the processor */
+    e->steady = asks ? label : 0;
+    e->is_beside = asks && gangs > 1;
+    if (!r->step.known ||
+        r->step.bits > (uint64_t)gangs * e->width) { /* others the processor foresees */
         e->stride = wide(e, &r->step);
     }
     cpu_emit_list(e, loop + 1, e->p->stmts[loop].match);
     e->stride.text[0] = '\0';
+    e->steady = 0;
+    e->is_beside = false;
     cpu_line(e, "  br label %%cont%u", label);
     cpu_line(e, "cont%u:", label);
+    if (asks) {
+        cpu_value far = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %%trip_of%u", label);
+        far = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %s", far.text, wide(e, &r->step).text);
+        cpu_line(e, "  store i64 %s, ptr %%trip_of%u", far.text, label);
+    }
     for (uint32_t g = 0; g < gangs; g++) {
         if (gangs > 1) {
             cpu_side_select(e, g);

@@ -93,7 +93,7 @@ bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_
     }
     const vyre_decl d = y.fixed - 1;
     cpu_note(e, e->stmt, "division",
-             "by a product because the divisor is known before lanes begin");
+             "by a product where lanes run alone because the divisor is known before they begin");
     need_reciprocal(e, &y);
     cpu_value wide = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i128", x.text);
     cpu_value m = cpu_new(e, VYRE_U64, CPU_ONE, "zext i64 %%reciprocal%u to i128", d);

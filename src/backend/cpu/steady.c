@@ -25,15 +25,14 @@ static bool is_loop(const vyre_stmt_node *s) {
     return s->op == VYRE_STMT_FOR || s->op == VYRE_STMT_WHILE;
 }
 
-/* Innermost, by steps of 1, not large, and no lane ends in it. */
+/* Innermost, not large, and no lane ends in it. */
 static bool is_candidate(const vyre_program_view *p, vyre_stmt loop) {
     const vyre_stmt_node *s = &p->stmts[loop];
     if (s->op != VYRE_STMT_FOR || s->match <= loop + 1 ||
         p->stmts[s->match].end_expr > s->end_expr + MOST_EXPRS) {
         return false;
     }
-    bool innermost = s->arg[2] == VYRE_NONE || (p->exprs[s->arg[2]].op == VYRE_EXPR_LITERAL &&
-                                                p->exprs[s->arg[2]].u.bits == 1);
+    bool innermost = true;
     for (vyre_stmt i = loop + 1; i < s->match && innermost; i++) {
         const uint8_t op = p->stmts[i].op;
         innermost = !is_loop(&p->stmts[i]) && op != VYRE_STMT_EXIT && op != VYRE_STMT_TRAP;
