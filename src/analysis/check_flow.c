@@ -110,6 +110,38 @@ static void note_cause(vyre_checker *c, const vyre_shapes *shapes, const vyre_ca
     }
 }
 
+/* Whether the `if` is the last statement of the entry body, without an else: a guard around all
+ * that is left. */
+static bool is_guard(const vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    return stmt->op == VYRE_STMT_IF && c->p->stmts[stmt->match].op == VYRE_STMT_END &&
+           stmt->match + 1 == c->p->stmt_count;
+}
+
+/* What to do about it follows from the cause: between a load and a write a barrier is missing;
+ * lanes that a guard keeps out may end; else the barrier stands in the wrong place. */
+static void choose_fix(const vyre_checker *c, const vyre_shapes *shapes, vyre_shape_kind scope,
+                       const vyre_cause *causes, uint32_t count, char out[VYRE_DIAG_FIX]) {
+    const vyre_cause *last = count == 0 ? NULL : &causes[count - 1];
+    if (last && last->origin_kind == VYRE_ORIGIN_WRITTEN && last->writer != VYRE_NONE) {
+        const vyre_decl memory = c->p->exprs[last->origin].ref;
+        const bool workgroup = c->p->decls[memory].role == VYRE_WORKGROUP;
+        (void)snprintf(out, VYRE_DIAG_FIX,
+                       "put a %s between the load of `%s` at line %u and the write at line %u",
+                       workgroup ? "barrier" : "grid_sync", c->p->decls[memory].name,
+                       vyre_program_expr_place(c->program, last->origin).line,
+                       step_place(c, shapes, last->writer).line);
+    } else if (last && causes[0].kind == VYRE_CAUSE_CONDITION &&
+               is_guard(c, vyre_shapes_stmt(shapes, causes[0].step))) {
+        (void)snprintf(out, VYRE_DIAG_FIX,
+                       "end the lanes that have nothing to do instead, with if (...) { return; }: "
+                       "they count as arrived");
+    } else {
+        (void)snprintf(out, VYRE_DIAG_FIX, "move it to where all lanes of the %s come",
+                       scope == VYRE_SHAPE_GRID ? "grid" : "workgroup");
+    }
+}
+
 static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32_t step,
                               vyre_shape_kind scope) {
     const vyre_stmt stmt = vyre_shapes_stmt(shapes, step);
@@ -126,10 +158,9 @@ static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32
     if (line != 0) {
         (void)snprintf(where, sizeof where, ": the condition at line %u varies", line);
     }
-    vyre_checker_error(c, subgroup ? "V269" : "V010", vyre_checker_at(c, stmt),
-                       scope == VYRE_SHAPE_GRID
-                           ? "move it to where all lanes of the grid come"
-                           : "move it to where all lanes of the workgroup come",
+    char fix[VYRE_DIAG_FIX];
+    choose_fix(c, shapes, scope, causes, count, fix);
+    vyre_checker_error(c, subgroup ? "V269" : "V010", vyre_checker_at(c, stmt), fix,
                        "not all lanes of the %s come to this %s together%s",
                        scope == VYRE_SHAPE_GRID ? "grid" : "workgroup", what, where);
     for (uint32_t i = 0; i < count; i++) {

@@ -89,6 +89,10 @@ void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out);
  * the present shapes of conditions; enqueues what depends on them. Repeat with solve until
  * nothing is enqueued. `cautious` takes every condition as varying. */
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed);
+/* Whether the index is one element, known here. */
+bool vyre_shapes_element(const vyre_program_view *p, vyre_expr index, uint32_t *out);
+/* Whether the statement, which writes, does so to one element that is known here. */
+bool vyre_shapes_writes_element(const vyre_program_view *p, vyre_stmt stmt, uint32_t *out);
 /* Successors of a step (at most 2); returns how many. step_count stands for the end. */
 uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]);
 /* Whether the intervals of the memory end at the step. */

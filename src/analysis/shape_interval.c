@@ -12,16 +12,36 @@
  * is what the others may be doing. Buffers end their interval at grid barriers and part at branches
  * that are not uniform over the grid; for workgroup memory it is workgroup barriers and the group.
  *
- * 64 memories at a time are tracked in a word per step; passes are repeated until nothing changes,
+ * Elements are told apart where both indices are constants: what is tracked are places, the whole
+ * of a memory and each element that is loaded at a constant index. A write at another constant
+ * index leaves such a place alone; a load at any other index asks for the whole.
+ *
+ * A loop that surely runs is not passed by: `while (true)`, and a `for` between constants that
+ * makes a trip. Then a barrier in it that no jump can skip ends the interval.
+ *
+ * 64 places at a time are tracked in a word per step; passes are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"
+#include "base/mutant.h"
+#include "ir/fold.h"
 #include "ir/waits.h"
+
+/* The whole of a memory, or its element at a constant index. */
+typedef struct place {
+    vyre_decl decl;
+    uint32_t element;
+    uint32_t next; /* of the same memory; VYRE_NONE: the last */
+} place;
+
+/* Elements of one memory that are tracked; others count as the whole. */
+enum { MOST_ELEMENTS = 16 };
 
 typedef struct chunk {
     vyre_shapes *s;
     bool cautious;
-    uint32_t *slot;     /* per declaration: its number among those tracked, or VYRE_NONE */
+    uint32_t *slot; /* per declaration: the number of its first place, the whole; or VYRE_NONE */
+    VYRE_VEC(place) places;
     uint32_t first;     /* number of the first in this chunk */
     uint64_t workgroup; /* which of the chunk are workgroup memory */
     uint64_t *writes;   /* per step */
@@ -29,6 +49,35 @@ typedef struct chunk {
     uint64_t *behind;
     uint32_t step; /* present, for visits */
 } chunk;
+
+bool vyre_shapes_element(const vyre_program_view *p, vyre_expr index, uint32_t *out) {
+    const vyre_expr_node *e = &p->exprs[index];
+    uint64_t bits = e->op == VYRE_EXPR_LITERAL ? e->u.bits : 0;
+    const bool known = e->op == VYRE_EXPR_LITERAL ||
+                       (e->op == VYRE_EXPR_REF && p->decls[e->ref].role == VYRE_CONST &&
+                        vyre_fold_const(p, e->ref, &bits));
+    *out = (uint32_t)bits;
+    return known && e->type == VYRE_U32;
+}
+
+bool vyre_shapes_writes_element(const vyre_program_view *p, vyre_stmt stmt, uint32_t *out) {
+    const vyre_stmt_node *s = &p->stmts[stmt];
+    return (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) &&
+           vyre_shapes_element(p, s->arg[0], out);
+}
+
+/* Whether the loop makes a first trip, whatever happens. */
+static bool surely_runs(const vyre_program_view *p, const vyre_stmt_node *loop) {
+    uint32_t from, to, by = 1;
+    if (loop->op == VYRE_STMT_WHILE) {
+        const vyre_expr_node *condition = &p->exprs[loop->arg[0]];
+        return condition->op == VYRE_EXPR_LITERAL && condition->u.bits != 0;
+    }
+    return vyre_shapes_element(p, loop->arg[0], &from) &&
+           vyre_shapes_element(p, loop->arg[1], &to) &&
+           (loop->arg[2] == VYRE_NONE || vyre_shapes_element(p, loop->arg[2], &by)) &&
+           VYRE_MUTANT(shape_loop_surely_runs, from < to, true) && by > 0;
+}
 
 uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]) {
     const shape_step *at = &s->steps.data[step];
@@ -43,7 +92,9 @@ uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t ou
         return 2;
     case VYRE_STMT_ELSE: out[0] = at->link; return 1;
     case VYRE_STMT_FOR:
-    case VYRE_STMT_WHILE: out[1] = at->link + 1; return 2;
+    case VYRE_STMT_WHILE:
+        out[1] = at->link + 1;
+        return surely_runs(s->program, &s->program->stmts[at->stmt]) ? 1 : 2;
     case VYRE_STMT_END:
         switch ((uint32_t)s->program->stmts[s->steps.data[opener].stmt].op) {
         case VYRE_STMT_FOR: /* the bounds are not evaluated again */ out[1] = opener + 1; return 2;
@@ -96,18 +147,48 @@ static uint64_t parted(const chunk *c, uint32_t step) {
            (kind > VYRE_SHAPE_GROUP ? c->workgroup : 0);
 }
 
-static uint64_t bit_of(const chunk *c, vyre_decl decl) {
-    const uint32_t slot = c->slot[decl];
-    return slot != VYRE_NONE && slot >= c->first && slot - c->first < 64
-               ? UINT64_C(1) << (slot - c->first)
-               : 0;
+static uint64_t bit_of(const chunk *c, uint32_t number) {
+    return number >= c->first && number - c->first < 64 ? UINT64_C(1) << (number - c->first) : 0;
+}
+
+/* The place of the element in a memory with places, or VYRE_NONE. */
+static uint32_t place_of(const chunk *c, uint32_t whole, uint32_t element) {
+    uint32_t i = c->places.data[whole].next;
+    while (i != VYRE_NONE && c->places.data[i].element != element) {
+        i = c->places.data[i].next;
+    }
+    return i;
+}
+
+/* The place that a load asks for. */
+static uint64_t loaded_bit(const chunk *c, const vyre_expr_node *load) {
+    const uint32_t whole = c->slot[load->ref];
+    uint32_t element;
+    if (whole == VYRE_NONE) {
+        return 0;
+    }
+    if (vyre_shapes_element(c->s->program, load->u.arg[0], &element)) {
+        const uint32_t found = place_of(c, whole, element);
+        return bit_of(c, found == VYRE_NONE ? whole : found);
+    }
+    return bit_of(c, whole);
 }
 
 static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
     chunk *c = user;
+    uint32_t element;
     (void)load;
-    if (effect & VYRE_EFFECT_WRITE) {
-        c->writes[c->step] |= bit_of(c, decl);
+    if (!(effect & VYRE_EFFECT_WRITE) || c->slot[decl] == VYRE_NONE) {
+        return;
+    }
+    const bool one =
+        vyre_shapes_writes_element(c->s->program, c->s->steps.data[c->step].stmt, &element);
+    uint32_t i = c->slot[decl];
+    c->writes[c->step] |= bit_of(c, i);
+    while ((i = c->places.data[i].next) != VYRE_NONE) {
+        if (!one || c->places.data[i].element == element) {
+            c->writes[c->step] |= bit_of(c, i);
+        }
     }
 }
 
@@ -179,7 +260,7 @@ static bool mark_chunk(chunk *c, bool *changed) {
         for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
             const vyre_expr_node *expr = &s->program->exprs[i];
             if (expr->op == VYRE_EXPR_LOAD && s->uses.data[use] == 0 &&
-                (written & bit_of(c, expr->ref)) != 0) {
+                (written & loaded_bit(c, expr)) != 0) {
                 s->uses.data[use] = 1;
                 *changed = true;
                 if (s->steps.data[step].node != VYRE_NONE &&
@@ -198,24 +279,49 @@ static void note_access(void *user, vyre_decl decl, uint32_t effect, vyre_expr l
     seen[decl] |= (uint8_t)((load != VYRE_NONE ? 1 : 0) | (effect & VYRE_EFFECT_WRITE ? 2 : 0));
 }
 
-/* Numbers the memories that are both loaded and written; private arrays vary anyway. */
-static uint32_t number_memories(const vyre_shapes *s, uint8_t *seen, uint32_t *slot) {
-    const vyre_program_view *p = s->program;
-    uint32_t count = 0;
+/* The element at the constant index of this load becomes a place, once. */
+static bool add_element(chunk *c, const vyre_expr_node *load) {
+    const uint32_t whole = c->slot[load->ref];
+    uint32_t element, count = 0;
+    if (!c->places.data || whole == VYRE_NONE ||
+        !vyre_shapes_element(c->s->program, load->u.arg[0], &element)) {
+        return true;
+    }
+    for (uint32_t i = c->places.data[whole].next; i != VYRE_NONE; i = c->places.data[i].next) {
+        if (++count == MOST_ELEMENTS || c->places.data[i].element == element) {
+            return true;
+        }
+    }
+    const place added = {.decl = load->ref, .element = element, .next = c->places.data[whole].next};
+    c->places.data[whole].next = c->places.count;
+    return vyre_vec_push(&c->s->allocator, &c->places, added);
+}
+
+/* Numbers the places of memories that are both loaded and written; private arrays vary anyway. */
+static bool number_places(chunk *c, uint8_t *seen) {
+    const vyre_program_view *p = c->s->program;
+    const vyre_allocator *a = &c->s->allocator;
+    bool ok = true;
     for (vyre_stmt stmt = 0; stmt < p->stmt_count; stmt++) {
-        vyre_effects_of(s->effects, stmt, note_access, seen);
+        vyre_effects_of(c->s->effects, stmt, note_access, seen);
     }
-    for (vyre_decl decl = 0; decl < p->decl_count; decl++) {
-        slot[decl] = seen[decl] == 3 && p->decls[decl].role != VYRE_PRIVATE ? count++ : VYRE_NONE;
+    for (vyre_decl decl = 0; decl < p->decl_count && ok; decl++) {
+        const bool tracked = seen[decl] == 3 && p->decls[decl].role != VYRE_PRIVATE;
+        const place whole = {.decl = decl, .next = VYRE_NONE};
+        c->slot[decl] = tracked ? c->places.count : VYRE_NONE;
+        ok = !tracked || vyre_vec_push(a, &c->places, whole);
     }
-    return count;
+    for (vyre_expr e = 0; e < p->expr_count && ok; e++) {
+        ok = p->exprs[e].op != VYRE_EXPR_LOAD || add_element(c, &p->exprs[e]);
+    }
+    return ok;
 }
 
 static uint64_t workgroup_bits(const chunk *c) {
     uint64_t bits = 0;
-    for (vyre_decl decl = 0; decl < c->s->program->decl_count; decl++) {
-        if (c->s->program->decls[decl].role == VYRE_WORKGROUP) {
-            bits |= bit_of(c, decl);
+    for (uint32_t i = 0; i < c->places.count; i++) {
+        if (c->s->program->decls[c->places.data[i].decl].role == VYRE_WORKGROUP) {
+            bits |= bit_of(c, i);
         }
     }
     return bits;
@@ -228,19 +334,19 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
     chunk c = {.s = s, .cautious = cautious};
     uint8_t *seen = vyre_alloc_zeroed(a, decls, sizeof *seen);
     c.slot = vyre_alloc(a, decls, sizeof *c.slot);
-    bool ok = seen && c.slot;
-    const uint32_t count = ok ? number_memories(s, seen, c.slot) : 0;
+    bool ok = seen && c.slot && number_places(&c, seen);
     *out_changed = false;
-    if (count != 0) {
+    if (ok && c.places.count != 0) {
         c.writes = vyre_alloc(a, points, sizeof *c.writes);
         c.ahead = vyre_alloc(a, points, sizeof *c.ahead);
         c.behind = vyre_alloc(a, points, sizeof *c.behind);
         ok = c.writes && c.ahead && c.behind;
     }
-    for (; ok && c.first < count; c.first += 64) {
+    for (; ok && c.first < c.places.count; c.first += 64) {
         c.workgroup = workgroup_bits(&c);
         ok = mark_chunk(&c, out_changed);
     }
+    vyre_vec_free(a, &c.places);
     vyre_free(a, seen, decls, sizeof *seen);
     vyre_free(a, c.slot, decls, sizeof *c.slot);
     vyre_free(a, c.writes, points, sizeof *c.writes);

@@ -6,6 +6,7 @@
  * value that varies. Loads follow their index: equal indices give equal values if nobody writes
  * the memory in the interval (shape_interval.c). */
 #include "analysis/shape_graph.h"
+#include "base/mutant.h"
 
 static const vyre_shape varying = {.kind = VYRE_SHAPE_VARYING};
 
@@ -92,6 +93,22 @@ static bool constant(const vyre_program_view *p, vyre_expr expr, int64_t *out) {
     return node->type != VYRE_U64 || *out >= 0;
 }
 
+/* Of values of which both grow alike along x: what is left is the same in a row, and in the group
+ * if that is one row. */
+static vyre_shape cancelled(const vyre_program_view *p) {
+    return uniform(p->workgroup[1] == 1 && p->workgroup[2] == 1
+                       ? VYRE_MUTANT(shape_cancelled_as_grid, VYRE_SHAPE_GROUP, VYRE_SHAPE_GRID)
+                       : VYRE_SHAPE_ROW);
+}
+
+/* global_id.x - local_id.x, and so for y and z: where the group begins. */
+static bool is_group_start(const vyre_program_view *p, const vyre_expr_node *expr) {
+    const vyre_expr_node *x = &p->exprs[expr->u.arg[0]], *y = &p->exprs[expr->u.arg[1]];
+    return expr->op == VYRE_EXPR_SUB && x->op == VYRE_EXPR_BUILTIN && y->op == VYRE_EXPR_BUILTIN &&
+           x->sub == VYRE_BUILTIN_GLOBAL_ID && y->sub == VYRE_BUILTIN_LOCAL_ID &&
+           x->axis == y->axis;
+}
+
 /* Operations that keep strides; VARYING if this is none. */
 static vyre_shape strided(const vyre_program_view *p, const vyre_expr_node *expr, vyre_shape x,
                           vyre_shape y) {
@@ -105,8 +122,8 @@ static vyre_shape strided(const vyre_program_view *p, const vyre_expr_node *expr
         return varying;
     }
     switch ((uint32_t)expr->op) {
-    case VYRE_EXPR_ADD: return linear(a + b);
-    case VYRE_EXPR_SUB: return linear(a - b);
+    case VYRE_EXPR_ADD: return a + b == 0 ? cancelled(p) : linear(a + b);
+    case VYRE_EXPR_SUB: return a - b == 0 ? cancelled(p) : linear(a - b);
     case VYRE_EXPR_NEG: return linear(-a);
     case VYRE_EXPR_MUL:
         if (constant(p, expr->u.arg[1], &factor) || constant(p, expr->u.arg[0], &factor)) {
@@ -137,6 +154,9 @@ static vyre_shape operation(const vyre_program_view *p, const vyre_expr_node *ex
                             const vyre_shape *shapes, vyre_expr first) {
     const uint32_t arity = vyre_expr_info_of((vyre_expr_op)expr->op)->arity;
     vyre_shape result = uniform(VYRE_SHAPE_GRID);
+    if (arity == 2 && is_group_start(p, expr)) {
+        return uniform(VYRE_SHAPE_GROUP);
+    }
     for (uint32_t i = 0; i < arity; i++) {
         result = combine(result, shapes[expr->u.arg[i] - first]);
     }

@@ -36,30 +36,36 @@ static uint32_t condition_of(const trace *t, uint32_t node) {
     return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
 }
 
-static bool step_writes(const vyre_shapes *s, uint32_t step, vyre_decl decl) {
+/* Whether the step writes what the load asks for. */
+static bool step_writes(const vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
     const vyre_stmt stmt = s->steps.data[step].stmt;
+    uint32_t written, loaded;
+    if (vyre_shapes_writes_element(s->program, stmt, &written) &&
+        vyre_shapes_element(s->program, load->u.arg[0], &loaded) && written != loaded) {
+        return false;
+    }
     const vyre_stmt_node *node = &s->program->stmts[stmt];
     const bool expanded = node->op == VYRE_STMT_CALL && !s->program->fns[node->fn].opaque;
-    return !expanded && vyre_effects_write(s->effects, stmt, decl);
+    return !expanded && vyre_effects_write(s->effects, stmt, load->ref);
 }
 
 /* The write that is best shown: the next one after the load, else the last one before it, up to a
  * barrier; else, when only a back edge or another arm connects them, the first of all. */
-static uint32_t find_writer(const vyre_shapes *s, uint32_t step, vyre_decl decl) {
-    const bool workgroup = s->program->decls[decl].role == VYRE_WORKGROUP;
+static uint32_t find_writer(const vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
+    const bool workgroup = s->program->decls[load->ref].role == VYRE_WORKGROUP;
     for (uint32_t i = step; i < s->steps.count && !vyre_shapes_ends_interval(s, i, workgroup);
          i++) {
-        if (step_writes(s, i, decl)) {
+        if (step_writes(s, i, load)) {
             return i;
         }
     }
     for (uint32_t i = step; i-- > 0 && !vyre_shapes_ends_interval(s, i, workgroup);) {
-        if (step_writes(s, i, decl)) {
+        if (step_writes(s, i, load)) {
             return i;
         }
     }
     for (uint32_t i = 0; i < s->steps.count; i++) {
-        if (step_writes(s, i, decl)) {
+        if (step_writes(s, i, load)) {
             return i;
         }
     }
@@ -110,8 +116,7 @@ static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre
             cause->origin_kind = kind;
             cause->origin = i;
             cause->origin_var = VYRE_NONE;
-            cause->writer =
-                kind == VYRE_ORIGIN_WRITTEN ? find_writer(t->s, step, expr->ref) : VYRE_NONE;
+            cause->writer = kind == VYRE_ORIGIN_WRITTEN ? find_writer(t->s, step, expr) : VYRE_NONE;
             return VYRE_NONE;
         }
     }

@@ -108,7 +108,7 @@ static const struct {
      "w[local_id.x] = 1;\nbarrier;\nif (w[0] == 0) {\n grid_sync; //!\n}"},
     {"workgroup memory written after",
      "let x = w[0];\nw[0] = 1;\nbarrier;\nif (x == 0) {\n barrier; //!\n}"},
-    {"atomic write", "let x = f[0];\natomic_add(f[1], 1);\nif (x == 0) {\n barrier; //!\n}"},
+    {"atomic write", "let x = f[0];\natomic_add(f[0], 1);\nif (x == 0) {\n barrier; //!\n}"},
     {"atomic result", "let x = atomic_add(f[0], 1);\ngrid_sync;\nif (x == 0) {\n barrier; //!\n}"},
     {"collective ends the interval",
      "f[0] = 1;\nall_reduce(f, sum);\nif (f[0] == 1) { grid_sync; }"},
@@ -119,7 +119,42 @@ static const struct {
     {"async begin reads only", "async_store(f, g, 0, 4, \"t\");\nlet x = "
                                "f[0];\nasync_wait(\"t\");\nif (x == 0) { barrier; }"},
     {"back edge brings a write",
-     "for (i in 0 .. 4) {\n let x = f[0];\n if (x == 0) {\n barrier; //!\n }\n f[1] = 1; }"},
+     "for (i in 0 .. 4) {\n let x = f[0];\n if (x == 0) {\n barrier; //!\n }\n f[k] = 1; }"},
+    {"constants tell elements apart",
+     "let x = f[0];\nf[1] = global_id.x; atomic_add(f[C], 1);\nif (x == 0) { grid_sync; }"},
+    {"the same element", "let x = f[1];\nf[1] = global_id.x;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"the same element by another name",
+     "let x = f[C];\natomic_add(f[7], 1);\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"a load that may be of any element",
+     "let x = f[k];\nf[1] = global_id.x;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"a write that may be of any element",
+     "let x = f[0];\nf[k] = global_id.x;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"elements of workgroup memory",
+     "let x = w[0];\nlet y = w[1];\nw[1] = local_id.x;\nif (x == 0) { barrier; }\nif (y == 0) {\n "
+     "barrier; //!\n}"},
+    {"a loop between constants surely runs",
+     "f[0] = global_id.x;\nfor (i in 0 .. C) { grid_sync; }\nif (f[0] == 0) { grid_sync; }"},
+    {"a loop that may not run",
+     "f[0] = global_id.x;\nfor (i in 0 .. k) { grid_sync; }\nif (f[0] == 0) {\n grid_sync; //!\n}"},
+    {"a loop that does not run",
+     "f[0] = global_id.x;\nfor (i in C .. 7) { grid_sync; }\nif (f[0] == 0) {\n grid_sync; //!\n}"},
+    {"a step that may be 0",
+     "f[0] = global_id.x;\nfor (i in 0 .. 2 step k) { grid_sync; }\nif (f[0] == 0) {\n grid_sync; "
+     "//!\n}"},
+    {"a jump past the barrier of a loop that runs",
+     "f[0] = global_id.x;\nfor (i in 0 .. 2) { if (k == 1) { continue; } grid_sync; }\nif (f[0] == "
+     "0) {\n grid_sync; //!\n}"},
+    {"the body of do",
+     "f[0] = global_id.x;\nlet i = 0; do { grid_sync; i += 1; } while (i < k);\nif (f[0] == 0) { "
+     "grid_sync; }"},
+    {"the body of while",
+     "f[0] = global_id.x;\nlet i = 0; while (i < k) { grid_sync; i += 1; }\nif (f[0] == 0) {\n "
+     "grid_sync; //!\n}"},
+    {"where the group begins", "if (global_id.x - local_id.x == 0) { barrier;\n grid_sync; //!\n}\n"
+                               "if (global_id.y - local_id.y == 0) { barrier; }\n"
+                               "if (global_id.y - local_id.x == 0) {\n barrier; //!\n}"},
+    {"where the group begins, in a group of two rows",
+     "let i = global_id.x; let j = local_id.x;\nif (i - j == 0) {\n barrier; //!\n}"},
     {"back edge behind a barrier",
      "for (i in 0 .. 4) {\n grid_sync; let x = f[0];\n if (x == 0) { barrier; }\n grid_sync; f[1] "
      "= 1; }"},
@@ -239,6 +274,32 @@ TEST(barriers_are_judged) {
     }
 }
 
+/* What to do follows from the cause. */
+static void check_fix(const char *body, const char *fix) {
+    vyre_diag items[8];
+    vyre_diag_list diags = {.items = items, .capacity = 8};
+    vyre_program *program = parse_body(body);
+    CHECK_STATUS(vyre_check(program, NULL, &diags), VYRE_INVALID_PROGRAM, NULL);
+    REQUIRE(diags.count > 0);
+    CHECK_STR(items[0].fix, fix);
+    vyre_program_release(program);
+}
+
+TEST(the_fix_follows_the_cause) {
+    check_fix("let x = f[0];\nf[1] = 1;\nf[0] = 1;\nif (x == 0) { grid_sync; }\ng[0] = 1;",
+              "put a grid_sync between the load of `f` at line 2 and the write at line 4");
+    check_fix("w[0] = 1;\nif (w[0] == 0) { barrier; }\ng[0] = 1;",
+              "put a barrier between the load of `w` at line 3 and the write at line 2");
+    check_fix(
+        "let x = 1;\nif (global_id.x < k) { grid_sync; }",
+        "end the lanes that have nothing to do instead, with if (...) { return; }: they count "
+        "as arrived");
+    check_fix("if (global_id.x < k) { barrier; } else { g[0] = 1; }",
+              "move it to where all lanes of the workgroup come");
+    check_fix("if (global_id.x < k) { grid_sync; }\ng[0] = 1;",
+              "move it to where all lanes of the grid come");
+}
+
 TEST(bfs_of_the_architecture_is_accepted) {
     judge("bfs",
           "scratch queue : u32[2 * len(n)]; scratch count : u32[2]; out dist : u32[len(n)];\n"
@@ -356,7 +417,7 @@ TEST(shapes_of_values) {
                              {ROW, 0},
                              {LINEAR, 1},
                              {LINEAR, 4},
-                             {ROW, 0},
+                             {GROUP, 0},
                              {LINEAR, 8},
                              {VARYING, 0},
                              {VARYING, 0},
