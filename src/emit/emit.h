@@ -89,6 +89,8 @@ typedef struct emit_dialect {
     bool keeps_params_as_words; /* bool params come as uint32_t */
     bool joins_by_bits; /* && and || are & and |: no branch, which some drivers get wrong between
                            barriers */
+    bool flags_ends; /* a group that ends before a barrier goes on and does nothing: no barrier is
+                        behind a branch, likewise */
 } emit_dialect;
 
 extern const emit_dialect emit_c, emit_opencl, emit_cuda;
@@ -171,7 +173,10 @@ typedef struct emit_program {
     emit_expr *exprs; /* of that statement */
     uint32_t expr_room, first_expr;
     uint32_t indent;
-    bool failed; /* out of memory */
+    vyre_stmt skip_until; /* statements before it are written already */
+    bool keeps_live;      /* groups that end go on with vy_live false ... */
+    bool has_live;        /* ... and one may have ended */
+    bool failed;          /* out of memory */
 } emit_program;
 
 /* Names for declarations and variables; `prove` asks the analysis for accesses that need no test,
@@ -211,6 +216,8 @@ void emit_quoted(vyre_text *out, const char *text);
 void emit_body(emit_program *e);
 /* `const T NAME = value;` for the consts that are used, and private arrays. */
 void emit_locals(emit_program *e);
+/* Whether a group may end as a whole before a barrier of the entry body. */
+bool emit_needs_live(const vyre_program_view *p);
 /* One assignment of a control program, or any other statement. */
 void emit_statement(emit_program *e, vyre_stmt stmt);
 

@@ -64,6 +64,10 @@ vyre_status emit_kernel(const emit_kernel_text *how, const vyre_program *program
         }
     }
     emit_locals(&e);
+    e.keeps_live = how->dialect->flags_ends && emit_needs_live(e.p);
+    if (e.keeps_live) {
+        emit_line(&e, "bool vy_live = true;");
+    }
     emit_body(&e);
     vyre_text_puts(out, "}\n");
     status = emit_program_status(&e, diag);

@@ -61,7 +61,10 @@ const emit_dialect emit_opencl = {
             [VYRE_BUILTIN_GLOBAL_SIZE] = "((uint32_t)get_num_groups($n) * $s)"},
     .kernel = put_kernel_head,
     .keeps_params_as_words = true,
-    .joins_by_bits = true, /* PoCL 3.1 loses values at branches in loops that hold barriers */
+    /* PoCL 3.1 loses values of lanes at branches in loops that hold barriers, and where barriers
+     * stand behind a return of all lanes. */
+    .joins_by_bits = true,
+    .flags_ends = true,
 };
 
 static vyre_status put_kernel(const vyre_program *program, const vyre_segment_decl *decls,

@@ -154,11 +154,43 @@ static bool is_simple(const emit_program *e, vyre_expr expr) {
            op == VYRE_EXPR_BUILTIN || op == VYRE_EXPR_LEN;
 }
 
+/* Whether all lanes of a group end together at a statement of the entry body, before others wait.
+ */
+static bool is_common_end(const vyre_program_view *p, vyre_stmt stmt) {
+    return stmt + 2 < p->stmt_count && p->stmts[stmt].op == VYRE_STMT_IF &&
+           p->stmts[stmt + 1].op == VYRE_STMT_EXIT && p->stmts[stmt + 2].op == VYRE_STMT_END;
+}
+
+bool emit_needs_live(const vyre_program_view *p) {
+    bool ends = false;
+    uint32_t depth = 0;
+    for (vyre_stmt i = p->entry; i < p->stmt_count; i++) {
+        const uint8_t op = p->stmts[i].op;
+        if (op == VYRE_STMT_BARRIER && ends) {
+            return true;
+        }
+        ends |= depth == 0 && is_common_end(p, i);
+        depth += op == VYRE_STMT_IF || op == VYRE_STMT_WHILE || op == VYRE_STMT_FOR ||
+                 op == VYRE_STMT_BLOCK || op == VYRE_STMT_REGION;
+        depth -= op == VYRE_STMT_END;
+    }
+    return false;
+}
+
+/* Whether an access must not happen once the group has ended: others see it. */
+static bool asks_live(const emit_program *e, vyre_stmt stmt) {
+    return e->has_live && vyre_role_is_buffer((vyre_role)e->p->decls[e->p->stmts[stmt].decl].role);
+}
+
 /* Opens the test of an index unless it is proven; gives the text of the index then. */
 static const char *open_test(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     const char *index = emit_expr_text(e, s->arg[0], EMIT_LOOSE);
     if (e->proven[e->p->expr_count + stmt]) {
+        if (asks_live(e, stmt)) {
+            emit_line(e, "if (vy_live) {");
+            e->indent++;
+        }
         return index;
     }
     if (!is_simple(e, s->arg[0])) {
@@ -167,19 +199,21 @@ static const char *open_test(emit_program *e, vyre_stmt stmt, vyre_place place) 
         emit_line_of(e, place, "const uint32_t vy_i = %s;", index);
         index = "vy_i";
     }
-    emit_line_of(e, place, "if (%s < %s) {", index, e->lens[s->decl]);
+    emit_line_of(e, place, asks_live(e, stmt) ? "if (vy_live & (%s < %s)) {" : "if (%s < %s) {",
+                 index, e->lens[s->decl]);
     e->indent++;
     return index;
 }
 
 static void close_test(emit_program *e, vyre_stmt stmt) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
-    if (e->proven[e->p->expr_count + stmt]) {
+    const bool proven = e->proven[e->p->expr_count + stmt];
+    if (proven && !asks_live(e, stmt)) {
         return;
     }
     e->indent--;
     emit_line(e, "}");
-    if (!is_simple(e, s->arg[0])) {
+    if (!proven && !is_simple(e, s->arg[0])) {
         e->indent--;
         emit_line(e, "}");
     }
@@ -199,7 +233,7 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_decl_node *d = &e->p->decls[s->decl];
     const emit_space space = d->role == VYRE_WORKGROUP ? EMIT_WORKGROUP : EMIT_BUFFER;
     const bool expects = s->arg[2] != VYRE_NONE;
-    const bool proven = e->proven[e->p->expr_count + stmt];
+    const bool proven = e->proven[e->p->expr_count + stmt] && !asks_live(e, stmt);
     emit_use(e->used, (emit_helper)(EMIT_ATOMIC + s->sub), space, (vyre_type)d->type);
     if (s->var != VYRE_NONE && !proven) {
         emit_line_of(e, place, "%s %s = 0;", type_of_var(e, s->var), e->vars[s->var]);
@@ -233,7 +267,10 @@ static void open_for(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const uint64_t by = !step ? 1 : is_literal ? step->u.bits : 0;
     const char *from = emit_expr_text(e, s->arg[0], EMIT_TERNARY);
     const char *to = emit_expr_text(e, s->arg[1], EMIT_TERNARY);
-    if (is_literal && by == 1 && e->p->exprs[s->arg[1]].op == VYRE_EXPR_LITERAL) {
+    if (e->has_live) { /* what ends the loop may be missing */
+        to = emit_format(e, "vy_live ? %s : 0u", to);
+    }
+    if (is_literal && by == 1 && e->p->exprs[s->arg[1]].op == VYRE_EXPR_LITERAL && !e->has_live) {
         emit_line_of(e, place, "for (uint32_t %s = %s; %s < %s; %s++) {", i, from, i, to, i);
     } else if (is_literal && by == 1) {
         emit_line_of(e, place, "for (uint32_t %s = %s, vy_end_%s = %s; %s < vy_end_%s; %s++) {", i,
@@ -257,10 +294,17 @@ static bool write_text(void *text, const char *bytes, size_t length) {
 
 static void open_scope(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
+    if (s->op == VYRE_STMT_IF && e->keeps_live && e->indent == 1 && is_common_end(e->p, stmt)) {
+        emit_line_of(e, place, "vy_live = vy_live & !(%s);", emit_condition(e, s->arg[0]));
+        e->skip_until = stmt + 3;
+        e->has_live = true;
+        return;
+    }
     if (s->op == VYRE_STMT_IF) {
         emit_line_of(e, place, "if (%s) {", emit_condition(e, s->arg[0]));
     } else if (s->op == VYRE_STMT_WHILE) {
-        emit_line_of(e, place, "while (%s) {", emit_condition(e, s->arg[0]));
+        emit_line_of(e, place, e->has_live ? "while (vy_live & (%s)) {" : "while (%s) {",
+                     emit_condition(e, s->arg[0]));
     } else if (s->op == VYRE_STMT_REGION) {
         vyre_text_fill(e->out, ' ', (size_t)4 * e->indent);
         vyre_text_puts(e->out, "{ // region ");
@@ -363,7 +407,9 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
 
 void emit_body(emit_program *e) {
     for (vyre_stmt s = e->p->entry; s < e->p->stmt_count && !e->failed; s++) {
-        emit_statement(e, s);
+        if (s >= e->skip_until) {
+            emit_statement(e, s);
+        }
     }
 }
 

@@ -22,17 +22,12 @@ static void need_opencl(void) {
 /* Compiling takes most of the time, so that each folder is a test of its own, and a test that is
  * scaled down leaves all but the examples out. */
 static void check_folder(const char *folder, uint32_t least) {
-    /* Found with PoCL 3.1; the text of the kernel is right, and ref gives it its meaning. */
-    static const stored_flaw flaws[] = {
-        {"tests/golden/diff/reduce_behind_ended_groups.vy",
-         "PoCL loses a store that all living lanes do alike, if the first one has ended"},
-        {NULL, NULL}};
     stored_totals t = {0};
     need_opencl();
     if (test_scaled(100) < 100 && strcmp(folder, "examples") != 0) {
         test_skip("only the examples in a short run");
     }
-    stored_check_folder("opencl", folder, "", flaws, &t);
+    stored_check_folder("opencl", folder, "", NULL, &t);
     CHECK(t.same >= least);
 }
 

@@ -68,6 +68,31 @@ TEST(names_that_mean_something_in_c_are_changed) {
     vyre_text_finish(&text);
 }
 
+/* PoCL 3.1 loses values of lanes where barriers stand behind a return of all: groups go on, and
+ * nothing that others see happens, whatever proves the index or ends the loop. */
+TEST(groups_that_end_before_a_barrier_go_on_in_opencl) {
+    vyre_program *p = run_parse(
+        "program p workgroup(4) grid(2) { inout x : u32[8]; inout y : u32[]; param n : u32;\n"
+        "  workgroup t : u32[4]; let i = global_id.x; let l = local_id.x;\n"
+        "  if (n == 3) { exit; } t[l] = n; barrier; x[l] = t[3 - l]; y[i] = 1;\n"
+        "  let old = atomic_add(x[0], 1);  while (y[0] < n) { y[0] = y[0] + old; }\n"
+        "  for (k in 0 .. 4) { x[i] = k; } if (l == 2) { exit; } y[i + 8] = 5; }");
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    const vyre_emit_options options = {.target = VYRE_EMIT_OPENCL};
+    REQUIRE_OK(vyre_emit(p, &options, NULL, collect, &text, NULL), NULL);
+    const char *shown = vyre_text_string(&text);
+    CHECK_HAS(shown, "    vy_live = vy_live & !(n == 3u); // line 3\n");
+    CHECK_HAS(shown, "    t[l] = n; // line 3\n");
+    CHECK_HAS(shown, "    if (vy_live) {\n        x[l] = t[3u - l]; // line 3\n    }\n");
+    CHECK_HAS(shown, "    if (vy_live & (i < len_y)) {");
+    CHECK_HAS(shown, "    uint32_t old = 0; // line 4\n    if (vy_live) {");
+    CHECK_HAS(shown, "while (vy_live & (vy_load_u32(y, len_y, 0u) < n)) {");
+    CHECK_HAS(shown, "vy_end_k = vy_live ? 4u : 0u; k < vy_end_k; k++) {");
+    vyre_text_finish(&text);
+    vyre_program_release(p);
+}
+
 typedef struct job {
     const vyre_program *program;
     vyre_emit_options options;
