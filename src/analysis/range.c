@@ -22,7 +22,10 @@ static void step(range_flow *w, vyre_stmt at) {
     }
     switch ((uint32_t)stmt->op) {
     case VYRE_STMT_STORE:
-    case VYRE_STMT_ATOMIC: s->r->inside[at] = range_is_inside(s, stmt->decl, stmt->arg[0]); break;
+    case VYRE_STMT_ATOMIC:
+        s->r->inside[at] = range_is_inside(s, stmt->decl, stmt->arg[0]);
+        s->r->rows[at] = range_row(s, stmt->arg[0]);
+        break;
     case VYRE_STMT_IF: range_open_if(w, stmt); return;
     case VYRE_STMT_ELSE: range_begin_else(w); return;
     case VYRE_STMT_FOR:
@@ -125,11 +128,12 @@ vyre_status vyre_ranges_create(const vyre_program *program, const vyre_allocator
     const vyre_program_view *p = r->program;
     r->exprs = vyre_alloc(&a, p->expr_count, sizeof *r->exprs);
     r->inside = vyre_alloc_zeroed(&a, p->stmt_count, sizeof *r->inside);
+    r->rows = vyre_alloc_zeroed(&a, p->stmt_count, sizeof *r->rows);
     r->lengths = vyre_alloc(&a, p->decl_count, sizeof *r->lengths);
     r->conditions = vyre_alloc(&a, p->var_count, sizeof *r->conditions);
     range_state s = {.r = r, .p = p, .a = &r->allocator};
     s.vars = vyre_alloc(&a, p->var_count, sizeof *s.vars);
-    s.failed = !r->exprs || !r->inside || !r->lengths || !r->conditions || !s.vars;
+    s.failed = !r->exprs || !r->inside || !r->rows || !r->lengths || !r->conditions || !s.vars;
     if (!s.failed) {
         walk_all(&s);
     }
@@ -153,6 +157,7 @@ void vyre_ranges_destroy(vyre_ranges *ranges) {
     const vyre_program_view *p = ranges->program;
     vyre_free(&a, ranges->exprs, p->expr_count, sizeof *ranges->exprs);
     vyre_free(&a, ranges->inside, p->stmt_count, sizeof *ranges->inside);
+    vyre_free(&a, ranges->rows, p->stmt_count, sizeof *ranges->rows);
     vyre_free(&a, ranges->lengths, p->decl_count, sizeof *ranges->lengths);
     vyre_free(&a, ranges->conditions, p->var_count, sizeof *ranges->conditions);
     vyre_vec_free(&a, &ranges->forms);
@@ -201,6 +206,10 @@ bool vyre_ranges_load_inside(const vyre_ranges *ranges, vyre_expr load) {
 
 bool vyre_ranges_access_inside(const vyre_ranges *ranges, vyre_stmt store_or_atomic) {
     return ranges->inside[store_or_atomic] != 0;
+}
+
+vyre_row vyre_ranges_row(const vyre_ranges *ranges, vyre_stmt store) {
+    return ranges->rows[store];
 }
 
 bool vyre_ranges_may_wrap(const vyre_ranges *ranges, vyre_expr operation) {

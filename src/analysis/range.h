@@ -82,6 +82,22 @@ bool vyre_ranges_of(const vyre_ranges *ranges, vyre_expr expr, vyre_range *out_r
 bool vyre_ranges_load_inside(const vyre_ranges *ranges, vyre_expr load);
 bool vyre_ranges_access_inside(const vyre_ranges *ranges, vyre_stmt store_or_atomic);
 
+/* A store, or atomic, at the index global_id.x + pitch * global_id.y + offset, modulo 2^32, by
+ * lanes whose global_id.x is less than the pitch. While nothing wraps, two lanes of a plane of the
+ * grid have different elements. Without a pitch lanes of a row have. */
+typedef enum vyre_row_kind {
+    VYRE_ROW_NONE,   /* the index is another one */
+    VYRE_ROW_ALONE,  /* there is no pitch */
+    VYRE_ROW_NUMBER, /* it is `pitch`, */
+    VYRE_ROW_PARAM,  /* the param, */
+    VYRE_ROW_LEN     /* the length of the memory of that number */
+} vyre_row_kind;
+typedef struct vyre_row {
+    uint8_t kind; /* vyre_row_kind */
+    uint32_t pitch, offset;
+} vyre_row;
+vyre_row vyre_ranges_row(const vyre_ranges *ranges, vyre_stmt store);
+
 /* Can the operation (+ - * << / %, unary -, abs) give another value than the same on integers
  * without a width? False only where it is proven not to, of u32 and i32. */
 bool vyre_ranges_may_wrap(const vyre_ranges *ranges, vyre_expr operation);

@@ -34,6 +34,7 @@ struct vyre_ranges {
     const vyre_program_view *program;
     range_expr *exprs;
     uint8_t *inside;       /* per statement */
+    vyre_row *rows;        /* per statement */
     uint32_t *lengths;     /* per declaration: form */
     vyre_expr *conditions; /* per variable: what a bool that is never assigned was bound to */
     vyre_intern form_keys, symbol_keys;
@@ -169,6 +170,8 @@ void range_assume(range_state *s, vyre_expr condition, bool truth);
 /* Whether a condition is that constant. */
 bool range_is_constant(const range_state *s, vyre_expr condition, bool truth);
 
+/* range_row.c: what the index of a store is, here. */
+vyre_row range_row(range_state *s, vyre_expr index);
 /* Which axes of the group the value of a form may differ along, in the same trip of all loops. */
 uint8_t range_lanes(const vyre_ranges *r, const vyre_affine *form);
 /* The access of a load, store or atomic is inside, here. */

@@ -59,6 +59,45 @@ TEST(rows_of_any_length_are_clipped_by_their_guards) {
     }
 }
 
+/* Stores of some lanes, blended with what is there. */
+TEST(some_lanes_store_to_elements_of_their_own) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 8, 9, 31, 40};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i];
+        check(
+            "program p workgroup(16, 2) { in a : u32[]; out b : u32[len(a)]; out c : "
+            "u8[len(a)];\n"
+            "  let w = 33; let x = global_id.x; let y = global_id.y; let at = y * w + x;\n"
+            "  if (x < w) { if (b[at] < a[at]) { b[at] = a[at]; } if (a[at] > 700) { c[at] = a[at];"
+            " } } }",
+            n * n, 3, 20, 1);
+        /* The grid is wider than a row, has several planes, and ends behind the buffer. */
+        check("program p workgroup(8) { in a : u32[]; out b : u32[len(a)]; param w : u32 = 10; "
+              "scratch c : u32[1];\n"
+              "  let at = global_id.y * w + global_id.x; c[0] = 1; \n"
+              "  if (global_id.x < w && a[at] > 400) { b[at] = a[at]; } }",
+              n * n, 4, 30, 1 + i % 2);
+        check("program p workgroup(8) { in a : u32[]; out b : u16[len(a)];\n"
+              "  let x = global_id.x; if (a[x] + b[x] > 400) { b[x] = a[x]; } else { b[x] = 3; } }",
+              n * n, n * n / 8 + 2, 1, 1);
+    }
+}
+
+/* Two rows of lanes write different elements of one row, at the same time: none may write those of
+ * the other, even what is there. */
+TEST(some_lanes_leave_elements_of_others_alone) {
+    need_llvm();
+    for (uint32_t i = 0; i < 4 && !test_failed(); i++) {
+        check("program p workgroup(64) { in a : u32[]; out b : u32[4096];\n"
+              "  for (k in 0 .. 100) {\n"
+              "    if (((a[global_id.x % len(a)] + k) & 1) == global_id.y) {\n"
+              "      b[global_id.x] = b[global_id.x] * 3 + k; }\n"
+              "    grid_sync; } }",
+              1000, 64, 2, 1);
+    }
+}
+
 TEST(a_guard_does_not_keep_lanes_from_what_stands_before_it) {
     need_llvm();
     static const uint32_t sizes[] = {1, 9, 64, 700};

@@ -386,6 +386,50 @@ static void expect_index_at(int line, const char *body, uint32_t nth, const char
 }
 #define EXPECT_INDEX(body, nth, want) expect_index_at(__LINE__, body, nth, want)
 
+/* What the last store is to its row. */
+static void expect_row_at(int line, const char *body, const char *want) {
+    static const char *const kinds[] = {"none", "alone", "number", "param", "len"};
+    ranged x = range(body);
+    char got[64] = "";
+    for (vyre_stmt s = x.p->entry; s < x.p->stmt_count; s++) {
+        const vyre_row row = vyre_ranges_row(x.r, s);
+        const bool named = row.kind >= VYRE_ROW_PARAM;
+        if (x.p->stmts[s].op == VYRE_STMT_STORE) {
+            (void)snprintf(got, sizeof got, "%s %s%.0u + %u", kinds[row.kind],
+                           named ? x.p->decls[row.pitch].name : "", named ? 0 : row.pitch,
+                           row.offset);
+        }
+    }
+    parse_compare(__FILE__, line, got, want);
+    finish(&x);
+}
+#define EXPECT_ROW(body, want) expect_row_at(__LINE__, body, want)
+
+TEST(stores_to_rows) {
+    EXPECT_ROW("b[global_id.x] = 1;", "alone  + 0");
+    EXPECT_ROW("b[global_id.x + 3] = 1;", "alone  + 3");
+    EXPECT_ROW("let x = global_id.x; let y = global_id.y; if (x < width) { plate[y * width + x] = "
+               "1; }",
+               "param width + 0");
+    EXPECT_ROW("if (global_id.x < len(h)) { b[len(h) * global_id.y + global_id.x + 2] = 1; }",
+               "len h + 2");
+    EXPECT_ROW("if (global_id.x < 90) { b[global_id.y * 90 + global_id.x] = 1; }", "number 90 + 0");
+    EXPECT_ROW("if (local_id.x < 90) { b[group_id.y * 90 + global_id.x] = 1; }", "none  + 0");
+    /* Rows that meet, or other functions of the lane. */
+    EXPECT_ROW("if (global_id.x <= width) { b[global_id.y * width + global_id.x] = 1; }",
+               "none  + 0");
+    EXPECT_ROW("b[global_id.y * width + global_id.x] = 1;", "none  + 0");
+    EXPECT_ROW("if (global_id.x < width) { b[global_id.y * n + global_id.x] = 1; }", "none  + 0");
+    EXPECT_ROW(
+        "if (global_id.x < width) { b[global_id.y * width + global_id.y + global_id.x] = 1; }",
+        "none  + 0");
+    EXPECT_ROW("b[2 * global_id.x] = 1;", "none  + 0");
+    EXPECT_ROW("b[local_id.x] = 1;", "none  + 0");
+    EXPECT_ROW("b[global_id.x - 1] = 1;", "none  + 0");
+    EXPECT_ROW("for (k in 0 .. n) { b[global_id.x + k] = 1; }", "none  + 0");
+    EXPECT_ROW("b[global_id.x + a[0]] = 1;", "none  + 0");
+}
+
 TEST(indices_by_loop_and_lane) {
     EXPECT_INDEX("for (i in 0 .. n) { b[4 * i + global_id.x + 3] = 1; }", 0,
                  "64 * group_id.x + 3; step 4, lane 1, global 1, modulo");

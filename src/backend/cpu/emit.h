@@ -141,6 +141,13 @@ typedef struct cpu_cold {
     bool used[VYRE_TYPE_COUNT][6][2];
 } cpu_cold;
 
+/* A store whose elements only one lane writes, as vyre_row has it (blend.c). */
+typedef struct cpu_own {
+    uint8_t kind; /* vyre_row_kind; NONE: others may write them */
+    uint32_t pitch, offset;
+    bool loaded; /* the lane has loaded the element before */
+} cpu_own;
+
 typedef struct cpu_emit {
     const vyre_program *program;
     const vyre_program_view *p;
@@ -196,6 +203,7 @@ typedef struct cpu_emit {
     bool *started;    /* per variable: has a value been given? */
     bool *parts;      /* per statement: the loop parts */
     bool *proven;     /* per expression, then per statement: an access that ranges prove inside */
+    cpu_own *owns;    /* per statement */
     bool *ranged;     /* per statement: the loop was made twice (side.c) */
     bool *differs;    /* per variable: from gang to gang */
     bool *unlike;     /* per expression of a statement: likewise */
@@ -306,6 +314,19 @@ cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
 bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index);
 /* Makes base and count of the declaration known: %bD and %nD (i32). */
 void cpu_need_base(cpu_emit *e, vyre_decl decl);
+
+/* blend.c: finds stores for which that may be done; whether this one is, where lanes are masked,
+ * and without a branch around it; does it, and opens what is done where it turns out that it may
+ * not; the label to close it. */
+struct vyre_ranges;
+void cpu_find_owns(cpu_emit *e, const struct vyre_ranges *ranges);
+bool cpu_blends(const cpu_emit *e, vyre_stmt store);
+bool cpu_blends_always(const cpu_emit *e, vyre_stmt store);
+uint32_t cpu_blend(cpu_emit *e, vyre_decl decl, cpu_value v);
+void cpu_blend_end(cpu_emit *e, uint32_t label);
+/* What is in memory, as it lies there, and back. */
+cpu_value cpu_load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold);
+void cpu_store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v);
 
 /* emit_flow.c: who is active. */
 bool cpu_is_masked(const cpu_emit *e);

@@ -185,7 +185,7 @@ static cpu_value safe_address(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_
                    otherwise);
 }
 
-static cpu_value load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold) {
+cpu_value cpu_load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold) {
     const vyre_type type = element_of(e, decl), stored = stored_type(type);
     char scopes[64];
     alias(e, decl, scopes, sizeof scopes);
@@ -195,7 +195,7 @@ static cpu_value load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_h
     return v;
 }
 
-static void store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v) {
+void cpu_store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v) {
     char scopes[64];
     alias(e, decl, scopes, sizeof scopes);
     cpu_line(e, "  store %s %s, ptr %s, align %u%s", cpu_type_of(e, v), v->text, address,
@@ -331,7 +331,7 @@ static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) 
     cpu_line(e, "fast%u:", label);
     cpu_value address = cpu_address(e, decl, index);
     prefetch_near(e, decl, address.text);
-    cpu_value fast = load_at(e, decl, address.text, CPU_EACH);
+    cpu_value fast = cpu_load_at(e, decl, address.text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
     cpu_value slow = takes_mask(e, decl) ? load_masked(e, decl, index) : load_cold(e, decl, index);
@@ -374,7 +374,7 @@ static cpu_value load_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_line(e, "  br label %%ask%u\nask%u:", label, label);
     cpu_line(e, "  br i1 %s, label %%in%u, label %%loaded%u, !prof !0", inside.text, label, label);
     cpu_line(e, "in%u:", label);
-    cpu_value v = load_at(e, decl, cpu_address(e, decl, index).text, CPU_ONE);
+    cpu_value v = cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_ONE);
     cpu_line(e, "  br label %%loaded%u\nloaded%u:", label, label);
     return cpu_new(e, stored, CPU_ONE, "phi %s [ %s, %%in%u ], [ %s, %%ask%u ]",
                    cpu_type(e, stored, false), v.text, label, cpu_literal(stored, 0).text, label);
@@ -421,7 +421,7 @@ static cpu_value load_strided(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value base = cpu_address(e, decl, index), fast = cpu_unknown(stored);
     for (uint32_t i = 0; i < e->width; i++) {
         cpu_value at = stride_address(e, decl, base, index, i);
-        cpu_value one = load_at(e, decl, at.text, CPU_ONE);
+        cpu_value one = cpu_load_at(e, decl, at.text, CPU_ONE);
         fast = cpu_new(e, stored, CPU_EACH, "insertelement %s %s, %s %s, i32 %u", vector, fast.text,
                        scalar, one.text, i);
     }
@@ -444,7 +444,7 @@ static void store_strided(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_valu
         char lane[12];
         (void)snprintf(lane, sizeof lane, "%u", i);
         cpu_value one = cpu_extract(e, v, lane);
-        store_at(e, decl, stride_address(e, decl, base, index, i).text, &one);
+        cpu_store_at(e, decl, stride_address(e, decl, base, index, i).text, &one);
     }
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
@@ -476,7 +476,7 @@ static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value inside = are_consecutive(e, decl, index, first);
     cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u, !prof !0", inside.text, label, label);
     cpu_line(e, "fast%u:", label);
-    cpu_value fast = load_at(e, decl, cpu_address(e, decl, first).text, CPU_EACH);
+    cpu_value fast = cpu_load_at(e, decl, cpu_address(e, decl, first).text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
     cpu_value slow = gather(e, decl, index, index);
@@ -500,7 +500,7 @@ cpu_value cpu_load_lane(cpu_emit *e, const cpu_value *v, const char *lane) {
     cpu_value base = cpu_address(e, decl, first);
     cpu_value at = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %s, i32 %s",
                            cpu_stored(element_of(e, decl)), base.text, lane);
-    cpu_value stored = load_at(e, decl, at.text, CPU_ONE);
+    cpu_value stored = cpu_load_at(e, decl, at.text, CPU_ONE);
     cpu_value one = cpu_widen(e, element_of(e, decl), &stored);
     one.type = v->type;
     return one;
@@ -527,17 +527,17 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         if (!address.text[0]) {
             address = safe_address(e, decl, index, place, "%zero");
         }
-        v = load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
+        v = cpu_load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (cpu_is_steady(e, site)) {
         cpu_value address = cpu_steady_address(e, decl, site);
         if (e->stride.text[0]) {
             prefetch_near(e, decl, address.text);
         }
-        v = load_at(e, decl, address.text, CPU_EACH);
+        v = cpu_load_at(e, decl, address.text, CPU_EACH);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
         v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
-                ? load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
-            : is_promised(e) ? load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
+                ? cpu_load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
+            : is_promised(e) ? cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
                              : load_consecutive(e, decl, index);
     } else if (is_strided(e, decl, &index)) {
         v = load_strided(e, decl, index);
@@ -574,7 +574,7 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
         to = safe_address(e, decl, index, index, "%dump");
     }
     to = cpu_chosen_place(e, to);
-    store_at(e, decl, to.text, v);
+    cpu_store_at(e, decl, to.text, v);
     if (masked) {
         cpu_line(e, "  br label %%behind%u", label);
         cpu_line(e, "behind%u:", label);
@@ -612,7 +612,7 @@ static void store_some(cpu_emit *e, vyre_decl decl, cpu_value index, const char 
     idle = cpu_binary(e, "xor", VYRE_BOOL, active, idle);
     cpu_line(e, "  br i1 %s, label %%some%u, label %%all%u", cpu_any(e, idle).text, label, label);
     cpu_line(e, "all%u:", label);
-    store_at(e, decl, address, v);
+    cpu_store_at(e, decl, address, v);
     cpu_line(e, "  br label %%put%u", label);
     cpu_line(e, "some%u:", label);
     if (e->isa == CPU_AVX512 || (e->isa == CPU_AVX2 && size >= 4)) {
@@ -637,7 +637,7 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
     if (cpu_is_masked(e)) {
         store_some(e, decl, index, address.text, v);
     } else {
-        store_at(e, decl, address.text, v);
+        cpu_store_at(e, decl, address.text, v);
     }
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
@@ -650,27 +650,20 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
     cpu_line(e, "stored%u:", label);
 }
 
-void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
-    const uint32_t site = cpu_stmt_site(e, e->stmt);
-    cpu_value v = cpu_narrow(e, element_of(e, decl), value);
-    e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
+/* Each lane an element. */
+static void store_each(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v, uint32_t site) {
     const bool own = is_private(e, decl) && e->width > 1;
-    if (index.hold == CPU_ONE && v.hold == CPU_ONE && !own) {
-        store_once(e, decl, index, &v, site);
-        return;
-    }
-    v = cpu_each(e, v);
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
         if (cpu_is_steady(e, site) && !cpu_is_masked(e)) {
-            store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);
+            cpu_store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);
         } else if (is_promised(e)) {
-            store_at(e, decl, cpu_address(e, decl, index).text, &v);
+            cpu_store_at(e, decl, cpu_address(e, decl, index).text, &v);
         } else if (!cpu_is_marked(e, site, CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
         } else if (cpu_is_masked(e)) {
             store_some(e, decl, index, trusted_address(e, decl, index).text, &v);
         } else {
-            store_at(e, decl, trusted_address(e, decl, index).text, &v);
+            cpu_store_at(e, decl, trusted_address(e, decl, index).text, &v);
         }
         return;
     }
@@ -680,4 +673,20 @@ void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
     }
     cpu_value each = cpu_each(e, index);
     scatter(e, decl, each, cpu_each(e, place_of(e, decl, each)), v);
+}
+
+void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {
+    const uint32_t site = cpu_stmt_site(e, e->stmt);
+    cpu_value v = cpu_narrow(e, element_of(e, decl), value);
+    e->is_proven = e->proven[site];
+    if (index.hold == CPU_ONE && v.hold == CPU_ONE && (!is_private(e, decl) || e->width == 1)) {
+        store_once(e, decl, index, &v, site);
+        return;
+    }
+    v = cpu_each(e, v);
+    const uint32_t blend = cpu_is_masked(e) && cpu_blends(e, e->stmt) ? cpu_blend(e, decl, v) : 0;
+    store_each(e, decl, index, v, site);
+    if (blend) {
+        cpu_blend_end(e, blend);
+    }
 }

@@ -367,8 +367,8 @@ static void rejoin(cpu_emit *e, const cpu_scope *scope) {
     set_active(e, mask);
 }
 
-/* Whether all that a condition decides is what a few variables become: computing both and choosing
- * costs less than a branch that can't be foreseen. */
+/* Whether all that a condition decides is what a few variables become, or elements that lanes have
+ * for themselves: computing both and choosing costs less than a branch that can't be foreseen. */
 static bool only_chooses(const cpu_emit *e, vyre_stmt stmt) {
     enum { FEW = 12 }; /* nodes */
     const vyre_program_view *p = e->p;
@@ -377,7 +377,8 @@ static bool only_chooses(const cpu_emit *e, vyre_stmt stmt) {
     bool plain = p->stmts[end - 1].end_expr <= p->stmts[stmt].end_expr + FEW;
     for (vyre_stmt i = stmt + 1; i < end && plain; i++) {
         const vyre_stmt_node *s = &p->stmts[i];
-        plain = s->op == VYRE_STMT_LET || s->op == VYRE_STMT_ASSIGN || s->op == VYRE_STMT_ELSE;
+        plain = s->op == VYRE_STMT_LET || s->op == VYRE_STMT_ASSIGN || s->op == VYRE_STMT_ELSE ||
+                cpu_blends_always(e, i);
         for (vyre_expr k = s->first_expr; k < s->end_expr && plain; k++) {
             const uint8_t op = p->exprs[k].op;
             plain = op != VYRE_EXPR_LOAD && op != VYRE_EXPR_DIV && op != VYRE_EXPR_REM &&

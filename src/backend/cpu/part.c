@@ -91,6 +91,7 @@ static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_dia
         e->proven[cpu_stmt_site(e, i)] = (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) &&
                                          vyre_ranges_access_inside(ranges, i);
     }
+    cpu_find_owns(e, ranges);
     vyre_ranges_destroy(ranges);
     return VYRE_OK;
 }
@@ -121,6 +122,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->proven = vyre_alloc_zeroed(a, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
     e->unlike = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->unlike);
     e->differs = vyre_alloc_zeroed(a, p->var_count, sizeof *e->differs);
+    e->owns = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->owns);
     e->ranged = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->ranged);
     e->side = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->side);
     e->holds = vyre_alloc_zeroed(a, p->var_count, sizeof *e->holds);
@@ -144,8 +146,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->proven || !e->extents || !e->tallied || !e->has_reciprocal || !e->sites ||
-        cpu_find_steady(p, a, e->sites) != VYRE_OK) {
+        !e->side || !e->proven || !e->owns || !e->extents || !e->tallied || !e->has_reciprocal ||
+        !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
@@ -168,6 +170,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->proven, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
     vyre_free(a, e->unlike, most_exprs(p), sizeof *e->unlike);
     vyre_free(a, e->differs, p->var_count, sizeof *e->differs);
+    vyre_free(a, e->owns, p->stmt_count, sizeof *e->owns);
     vyre_free(a, e->ranged, p->stmt_count, sizeof *e->ranged);
     vyre_free(a, e->side, p->stmt_count, sizeof *e->side);
     vyre_free(a, e->holds, p->var_count, sizeof *e->holds);
