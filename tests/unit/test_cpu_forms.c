@@ -173,7 +173,7 @@ TEST(ranges_of_a_group_end_inside_or_beyond_their_buffers) {
         check("program p workgroup(32, 4) { in a : u32[]; out b : u32[len(a)]; workgroup t : "
               "u32[128];\n"
               "  let sum = 0; let l = local_id.y * 32 + local_id.x;\n"
-              "  for (c in local_id.x + 3 .. len(a) step 32) {\n"
+              "  for (c in local_id.x + 3 .. len(a) / 2 step 32) {\n"
               "    sum = sum + a[c + 7 * local_id.y] + a[c]; }\n"
               "  t[l] = sum; barrier; b[l] = t[127 - l]; }",
               n, 1, 1, 1);
