@@ -106,8 +106,7 @@ static cpu_value ask(cpu_emit *e, vyre_decl decl, const cpu_own *row, cpu_value 
     cpu_value may = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp eq i32 %%nz, 1");
     if (row->kind == VYRE_ROW_ALONE) {
         cpu_value one = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp eq i32 %%ny, 1");
-        may = cpu_binary(e, "and", VYRE_BOOL, may,
-                         VYRE_MUTANT(cpu_blend_any_rows, one, cpu_literal(VYRE_BOOL, 1)));
+        may = cpu_binary(e, "and", VYRE_BOOL, may, one);
     } else {
         cpu_value pitch = pitch_of(e, row), groups = wide(e, "%ny"), y = wide(e, "%gy");
         cpu_value rows =
