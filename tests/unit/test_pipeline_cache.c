@@ -79,8 +79,11 @@ TEST(messages_tell_the_places_of_the_program_that_was_given) {
     vyre_device *device = run_open("ref", NULL);
     vyre_diag diag;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t low = 1, high = 2;
+        uint32_t low = 1;
         REQUIRE_OK(dispatch(device, texts[i], &low, 1, NULL, &diag), &diag);
+    }
+    for (uint32_t i = 2; i-- > 0;) { /* what fails is not kept: the second would miss anyway */
+        uint32_t high = 2;
         CHECK_EQ(dispatch(device, texts[i], &high, 1, NULL, &diag), VYRE_TRAP);
         CHECK_EQ(diag.line, i + 2);
     }
