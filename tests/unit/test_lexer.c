@@ -203,7 +203,7 @@ TEST(bytes_that_are_not_text) {
     ERROR_AT("\xc0\x80", "V200", 1, 1);         /* overlong */
     ERROR_AT("\xf4\x90\x80\x80", "V200", 1, 1); /* beyond the last character */
     ERROR_AT("x \xc3\xa4", "V201", 1, 3);       /* a letter, but not one of names */
-    ERROR_AT("x ? y", "V201", 1, 3);
+    ERROR_AT("x $ y", "V201", 1, 3);
     ERROR_AT("a\n /* b", "V202", 2, 2);
     ERROR_AT("\"abc\nx", "V204", 1, 1);
     ERROR_AT("\"abc\\", "V204", 1, 1);
@@ -216,7 +216,7 @@ TEST(bytes_that_are_not_text) {
 
 TEST(several_errors_in_one_text) {
     scanned s;
-    scan(&s, "? 1z\n # \"x");
+    scan(&s, "$ 1z\n # \"x");
     CHECK_EQ(s.list.errors, 4);
     vyre_source_finish(&s.source);
     CHECK_STR(s.items[1].code, "V203");
