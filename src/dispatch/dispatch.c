@@ -72,7 +72,7 @@ static vyre_status upload(vyre_run *run, const transfer *t) {
         vyre_call call = vyre_run_call(run, run->binding.inputs[i]);
         vyre_memory memory = run->memory[run->binding.inputs[i]];
         const vyre_input *input = &t->inputs[i];
-        status = VYRE_MUTANT(upload_unwatched, true, false) ? vyre_run_check_time(run) : VYRE_OK;
+        status = VYRE_MUTANT(upload_unwatched, vyre_run_check_time(run), VYRE_OK);
         if (memory && status == VYRE_OK) {
             status = vyre_call_write(&call, memory, 0, input->data, input->size, run->diag);
             run->report.stats.bytes_in += status == VYRE_OK ? input->size : 0;

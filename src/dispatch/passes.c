@@ -16,8 +16,9 @@ static vyre_status begin_pass(vyre_run *run) {
         if (run->view->decls[i].role == VYRE_SCRATCH && run->memory[i] &&
             VYRE_MUTANT(fixpoint_scratch_kept, run->is_used, false)) {
             status = vyre_call_zero(&call, run->memory[i], 0, call.bytes, run->diag);
-        } else if (run->before && vyre_run_compares(run, i) &&
-                   VYRE_MUTANT(fixpoint_snapshot_once, true, run->report.passes == 0)) {
+        } else if (VYRE_MUTANT(fixpoint_snapshot_once, run->before,
+                               run->report.passes == 0 ? run->before : NULL) &&
+                   vyre_run_compares(run, i)) {
             status =
                 vyre_call_copy(&call, run->before[i], 0, run->memory[i], 0, call.bytes, run->diag);
         }

@@ -235,9 +235,7 @@ static void close_construct(optimiser *o) {
     if (op == VYRE_STMT_IF) {
         unite(o, o->current, top.then_end == VYRE_NONE ? top.part : top.then_end);
     } else if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
-        if (VYRE_MUTANT(opt_no_back_edge, true, false)) {
-            unite(o, o->current, top.part);
-        }
+        VYRE_MUTANT(opt_no_back_edge, unite(o, o->current, top.part), (void)0);
         o->current = top.part;
         o->depth--;
     }
@@ -249,9 +247,7 @@ static void jump(optimiser *o, vyre_stmt loop) {
     while (o->open.data[i - 1].opener != loop) {
         i--;
     }
-    if (VYRE_MUTANT(opt_no_jumps, true, false)) {
-        unite(o, o->current, o->open.data[i - 1].part);
-    }
+    VYRE_MUTANT(opt_no_jumps, unite(o, o->current, o->open.data[i - 1].part), (void)0);
 }
 
 static void wait_for_grid(optimiser *o, vyre_stmt s) {
@@ -346,9 +342,8 @@ typedef struct verdict {
 static void judge(optimiser *o, const use *before, const use *behind, verdict *v) {
     conflict found = {.before = {0}};
     bool own = compare(before->writes, behind->writes, true, true, &found);
-    if (VYRE_MUTANT(opt_ignores_reads_before, true, false)) {
-        own |= compare(before->reads, behind->writes, false, true, &found);
-    }
+    own |= VYRE_MUTANT(opt_ignores_reads_before,
+                       compare(before->reads, behind->writes, false, true, &found), false);
     own |= compare(before->writes, behind->reads, true, false, &found);
     const vyre_decl decl = before->decl;
     const bool shared = o->p->decls[decl].role != VYRE_WORKGROUP;

@@ -99,9 +99,9 @@ static bool add(vyre_control_code *code, const vyre_program_view *p, vyre_expr e
                         : n->op == VYRE_EXPR_BUILTIN
                             ? VYRE_CODE_ID
                             : op_of(n, (vyre_type)p->exprs[n->u.arg[0]].type, &swap));
-    swap = VYRE_MUTANT(code_never_swaps, swap, false);
     for (uint32_t i = 0; i < arity && ok; i++) {
-        ok = set_operand(code, p, n->u.arg[swap ? 1 - i : i], room, &made, i, a);
+        ok = set_operand(code, p, n->u.arg[VYRE_MUTANT(code_never_swaps, swap, false) ? 1 - i : i],
+                         room, &made, i, a);
     }
     return ok && vyre_vec_push(a, &code->list, made);
 }

@@ -75,8 +75,9 @@ vyre_expr vyre_segment_here(maker *m) {
 }
 
 vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
-    bool one = which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_GLOBAL_ID;
-    one = VYRE_MUTANT(segment_group_counts, one, one || which == VYRE_BUILTIN_NUM_GROUPS);
+    bool one = which == VYRE_BUILTIN_GROUP_ID ||
+               VYRE_MUTANT(segment_group_counts, which == VYRE_BUILTIN_GLOBAL_ID,
+                           which == VYRE_BUILTIN_GLOBAL_ID || which == VYRE_BUILTIN_NUM_GROUPS);
     if (!one && which != VYRE_BUILTIN_NUM_GROUPS && which != VYRE_BUILTIN_GLOBAL_SIZE) {
         return VYRE_NONE;
     }

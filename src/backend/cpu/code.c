@@ -87,9 +87,8 @@ void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key) {
     for (size_t i = 0; i < size; i++) {
         vyre_text_printf(key, "%02x", id[i]);
     }
-    if (VYRE_MUTANT(cpu_key_forgets_effort, true, false)) {
-        vyre_text_printf(key, ", LLVM 19, effort %u", codes->effort);
-    }
+    vyre_text_printf(key, ", LLVM 19, effort %u",
+                     VYRE_MUTANT(cpu_key_forgets_effort, codes->effort, 0));
     vyre_text_printf(key, ", %s, host", cpu_isa_name(codes->isa));
     write_host(key);
     vyre_text_puts(key, "\n");

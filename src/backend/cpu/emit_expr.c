@@ -173,9 +173,7 @@ static cpu_value least(cpu_emit *e, cpu_value x, cpu_value y, bool greatest) {
     }
     cpu_value beyond = cpu_compare(e, greatest ? "ogt" : "olt", y, x);
     cpu_value nan = cpu_compare(e, "uno", x, x);
-    cpu_value takes = VYRE_MUTANT(cpu_min_nan, true, false)
-                          ? cpu_binary(e, "or", VYRE_BOOL, beyond, nan)
-                          : beyond;
+    cpu_value takes = VYRE_MUTANT(cpu_min_nan, cpu_binary(e, "or", VYRE_BOOL, beyond, nan), beyond);
     return cpu_select(e, takes, y, x);
 }
 

@@ -190,7 +190,7 @@ static void ask_beside(cpu_emit *e, strip *s, const access *list, uint32_t count
     for (uint32_t i = 1; i <= count; i++) {
         cpu_site *at = &e->sites[list[i].site];
         at->used &= fits(e, &beside[i]) && beside[i].now.hold == CPU_LINEAR;
-        if (at->used && VYRE_MUTANT(cpu_beside_first, true, false)) {
+        if (VYRE_MUTANT(cpu_beside_first, at->used, false)) {
             cpu_value next =
                 cpu_new(e, VYRE_U32, CPU_ONE, "add i32 %s, %u", list[i].now.text, gang * e->width);
             require(e, s, cpu_compare(e, "eq", beside[i].now, next));

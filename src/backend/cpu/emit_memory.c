@@ -462,8 +462,9 @@ static cpu_value are_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, c
     row = cpu_each(e, row);
     cpu_value apart = cpu_any_bit(e, cpu_binary(e, "xor", VYRE_U32, index, row));
     cpu_value none = cpu_binary(e, "xor", VYRE_BOOL, apart, cpu_literal(VYRE_BOOL, 1));
-    none = VYRE_MUTANT(cpu_near_apart, none, cpu_literal(VYRE_BOOL, 1));
-    return cpu_binary(e, "and", VYRE_BOOL, none, gang_is_inside(e, decl, first));
+    return cpu_binary(e, "and", VYRE_BOOL,
+                      VYRE_MUTANT(cpu_near_apart, none, cpu_literal(VYRE_BOOL, 1)),
+                      gang_is_inside(e, decl, first));
 }
 
 /* Mostly consecutive: one load if they are. */

@@ -103,9 +103,8 @@ static cpu_value without_wrap(cpu_emit *e, cpu_value v) {
     const bool plus_minus = vyre_type_is_signed((vyre_type)v.type);
     cpu_value first = at_first(e, v, plus_minus);
     cpu_value top = number(plus_minus ? UINT64_C(0x80000000) : UINT64_C(0x100000000));
-    if (VYRE_MUTANT(cpu_cut_wrap, true, false)) {
-        cut_at(e, sum(e, at_place(e, "%lo"), difference(e, top, first)));
-    }
+    VYRE_MUTANT(cpu_cut_wrap, cut_at(e, sum(e, at_place(e, "%lo"), difference(e, top, first))),
+                (void)0);
     return first;
 }
 
@@ -340,10 +339,8 @@ void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index, uint32_t sit
     cpu_value beyond = cpu_compare(e, "sge", first, count);
     cpu_value next = cpu_select(e, beyond, number(UINT64_C(0x100000000)), count);
     find(e, site, CPU_MARK_INSIDE);
-    if (VYRE_MUTANT(cpu_probe_bounds, true, false)) {
-        cut_at(e, sum(e, at_place(e, "%lo"), difference(e, next, first)));
-        go_lane_by_lane(e, beyond);
-    }
+    cut_at(e, sum(e, at_place(e, "%lo"), difference(e, next, first)));
+    VYRE_MUTANT(cpu_probe_bounds, go_lane_by_lane(e, beyond), (void)0);
 }
 
 /* Values. */
@@ -431,9 +428,8 @@ static bool divide_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, c
     if (e->probing) {
         cpu_value lo = at_place(e, "%lo"), first = at_first(e, x, false);
         cpu_value rest = cpu_binary(e, "urem", VYRE_I64, first, distance);
-        if (VYRE_MUTANT(cpu_cut_multiple, true, false)) {
-            cut_at(e, sum(e, lo, difference(e, distance, rest)));
-        }
+        VYRE_MUTANT(cpu_cut_multiple, cut_at(e, sum(e, lo, difference(e, distance, rest))),
+                    (void)0);
         cut_at(e, sum(e, lo, difference(e, number(UINT64_C(1) << 32), first))); /* no wrap */
         go_lane_by_lane(e, bad);
         v = in_multiple(e, kind, first, distance, y);

@@ -267,10 +267,8 @@ static cpu_value begin_lead(cpu_emit *e, const range *r, uint32_t label) {
     cpu_line(e, "  store i64 %s, ptr %%lead%u", lead.text, label);
     cpu_value step = wide(e, &r->step), to = wide(e, &r->to);
     cpu_value room = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 4294967296, %s", step.text);
-    if (VYRE_MUTANT(cpu_lead_wraps, true, false)) {
-        to = cpu_new(e, VYRE_U64, CPU_ONE, "call i64 @llvm.umin.i64(i64 %s, i64 %s)", to.text,
-                     room.text);
-    }
+    to = cpu_new(e, VYRE_U64, CPU_ONE, "call i64 @llvm.umin.i64(i64 %s, i64 %s)", to.text,
+                 VYRE_MUTANT(cpu_lead_wraps, room.text, to.text));
     if (r->step.known && r->step.bits != 0) {
         return to;
     }

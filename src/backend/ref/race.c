@@ -207,9 +207,8 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
     s->raced &= !renew(&s->grid, array->role == VYRE_WORKGROUP ? interval : m->interval);
     (void)renew(&s->group, interval);
     visit_record(m, s, &s->group, 1, race, touch, value);
-    if (VYRE_MUTANT(ref_race_within_groups, true, false)) {
-        visit_record(m, s, &s->grid, m->group_lanes, race, touch, value);
-    }
+    VYRE_MUTANT(ref_race_within_groups,
+                visit_record(m, s, &s->grid, m->group_lanes, race, touch, value), (void)0);
 }
 
 void vyre_ref_races_report(vyre_ref_machine *m) {
