@@ -13,6 +13,7 @@ BACKEND ?= ref-split
 JOBS    ?= 1
 TARGET  ?= parse
 SECONDS ?= 600
+M       ?=
 W       ?=
 JSON    ?=
 RUN     ?= examples/bfs.vy --in row,col=rmat:14:16:1 --time
@@ -26,7 +27,7 @@ vyre: data-parallel programs with grid-wide barriers, the same result on any dev
   make lint            formatting, clang-tidy, warnings as errors with gcc and clang
   make test-asan       the tests with the address and undefined behaviour sanitizers
   make test-tsan       the tests with the thread sanitizer
-  make test-mutants    does a test notice each seeded fault?
+  make test-mutants    does a test notice each seeded fault? (M=NAME: lists the test that does)
   make install         PREFIX=/usr/local DESTDIR=: libraries, headers, command, manual
   make format          rewrite the sources with clang-format
   make clean           remove all build folders
@@ -81,9 +82,13 @@ test-tsan: setup-test build-tsan/build.ninja
 	@ninja -C build-tsan
 	@TEST_PERCENT=10 setarch -R tests/run -x package/ build-tsan
 
-test-mutants: setup-test build-mutants/build.ninja
+test-mutants: setup-test woven build-mutants/build.ninja
 	@ninja -C build-mutants
-	@scripts/mutants build-mutants
+	@scripts/mutants $(if $(M),-k )build-mutants $(M)
+
+.PHONY: woven
+woven: setup-test
+	@scripts/weave build-mutants/woven
 
 test-cuda: build
 	@scripts/cuda build/bin/vyre

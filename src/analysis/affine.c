@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
-
 /* Factors below 2^48 times bounds below 2^63, a handful of them, stay below 2^127. */
 static const int64_t most_factor = (int64_t)1 << 48;
 static const int64_t most_constant = (int64_t)1 << 60;
@@ -106,8 +104,7 @@ void vyre_affine_tighten(vyre_affine *x) {
     }
     /* The sum is an integer: it is at most floor(-constant / common). */
     const int64_t quotient = x->constant / common;
-    x->constant =
-        quotient + VYRE_MUTANT(affine_rounds_down, x->constant % common > 0, x->constant < 0);
+    x->constant = quotient + (x->constant % common > 0);
 }
 
 void vyre_affine_reduce(vyre_affine *x) {

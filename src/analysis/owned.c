@@ -28,7 +28,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "ir/fold.h"
 
 enum {
@@ -91,7 +90,7 @@ static uint32_t builtin_form(vyre_owned *o, const vyre_expr_node *n, const uint3
 }
 
 static bool is_width(const vyre_owned *o, uint32_t form) {
-    return form == o->group_size || VYRE_MUTANT(owned_any_width, form == o->width, true);
+    return form == o->group_size || form == o->width;
 }
 
 /* The lane's number from that of its group; VYRE_OWNED_NOT: the expression is no part of that. */
@@ -108,8 +107,7 @@ static uint32_t group_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *key
     }
     const uint64_t below = info_of(o, other)->below;
     if (n->op != VYRE_EXPR_ADD || kind_of(o, group) != KIND_BASE ||
-        kind_of(o, other) != KIND_LOCAL ||
-        VYRE_MUTANT(owned_local_anywhere, below == 0 || below > o->p->workgroup[0], false)) {
+        kind_of(o, other) != KIND_LOCAL || below == 0 || below > o->p->workgroup[0]) {
         return VYRE_OWNED_NOT;
     }
     key[3] = other;
@@ -143,7 +141,7 @@ static uint32_t moved(vyre_owned *o, const vyre_expr_node *n, const uint32_t *ke
     const vyre_owned_form_info *fixed = info_of(o, key[2 + (1 - at)]);
     const uint32_t width = o->p->workgroup[0], lowest = width & (0 - width);
     if (n->op == VYRE_EXPR_BIT_XOR && fixed->is_known && kind_of(o, group) == KIND_BASE &&
-        VYRE_MUTANT(owned_exchange_any_bits, fixed->bits < lowest, true)) {
+        fixed->bits < lowest) {
         return group;
     }
     const uint32_t set[KEY_WORDS] = {key[0], VYRE_NONE, at == 0 ? group : key[2],
@@ -187,8 +185,7 @@ static uint32_t operator_form(vyre_owned *o, const vyre_expr_node *n, uint32_t *
     }
     const bool adds = n->op == VYRE_EXPR_ADD || n->op == VYRE_EXPR_BIT_XOR;
     const uint32_t arity = vyre_expr_info_of((vyre_expr_op)n->op)->arity;
-    const bool injective =
-        VYRE_MUTANT(owned_any_operator, adds || n->op == VYRE_EXPR_SUB, arity == 2);
+    const bool injective = adds || n->op == VYRE_EXPR_SUB;
     uint8_t kind = KIND_FIXED;
     uint32_t at = 0;
     for (uint32_t i = 0; i < arity; i++) {
@@ -257,12 +254,11 @@ static void define(vyre_owned *o, const vyre_stmt_node *s) {
         o->vars[s->var] = o->exprs[s->arg[0]];
     } else if (s->op == VYRE_STMT_FOR && s->arg[2] != VYRE_NONE) {
         const uint32_t from = o->exprs[s->arg[0]], step = o->exprs[s->arg[2]];
-        const bool at_id = VYRE_MUTANT(owned_loops_begin_anywhere, from == o->global,
-                                       from && kind_of(o, from) == KIND_GLOBAL);
+        const bool at_id = from == o->global;
         if (at_id && step == o->global_size) {
             o->vars[s->var] = from;
         } else if (from == o->local && step == o->group_size) {
-            o->vars[s->var] = VYRE_MUTANT(owned_loops_stay_in_group, o->rest, o->local);
+            o->vars[s->var] = o->rest;
         }
     }
 }
@@ -271,8 +267,7 @@ static void define(vyre_owned *o, const vyre_stmt_node *s) {
 static void mark_assigned(vyre_owned *o) {
     for (vyre_stmt s = o->p->entry; s < o->p->stmt_count; s++) {
         if (o->p->stmts[s].op == VYRE_STMT_ASSIGN) {
-            o->vars[o->p->stmts[s].var] =
-                VYRE_MUTANT(owned_ignores_assignments, VYRE_NONE, VYRE_OWNED_NOT);
+            o->vars[o->p->stmts[s].var] = VYRE_NONE;
         }
     }
 }
@@ -308,8 +303,7 @@ static bool number_all(vyre_owned *o) {
 vyre_status vyre_owned_init(vyre_owned *owned, const vyre_program_view *program, bool any_grid,
                             const vyre_allocator *a) {
     const uint32_t *group = program->workgroup;
-    const bool along_x =
-        group[0] > 1 && VYRE_MUTANT(owned_in_any_group, group[1] == 1 && group[2] == 1, true);
+    const bool along_x = group[0] > 1 && group[1] == 1 && group[2] == 1;
     *owned = (vyre_owned){.p = program, .a = a, .any_grid = any_grid};
     vyre_intern_init(&owned->forms, a);
     if (!along_x) {
@@ -338,9 +332,7 @@ uint32_t vyre_owned_form(const vyre_owned *owned, vyre_decl memory, vyre_expr in
     const uint8_t kind = form == VYRE_OWNED_NOT ? KIND_FIXED : kind_of(owned, form);
     const bool is_own = owned->p->decls[memory].role == VYRE_WORKGROUP
                             ? kind == KIND_GLOBAL || kind == KIND_LOCAL
-                            : VYRE_MUTANT(owned_group_in_buffers, kind == KIND_GLOBAL,
-                                          kind == KIND_GLOBAL || kind == KIND_LOCAL) &&
-                                  VYRE_MUTANT(owned_on_any_grid, !owned->any_grid, true);
+                            : kind == KIND_GLOBAL && !owned->any_grid;
     return is_own ? form : VYRE_OWNED_NOT;
 }
 

@@ -2,7 +2,6 @@
  * for each of them, newest first, and narrows each by the bounds of the others. What goes is undone
  * in the reverse order, so lists and bounds are what they were. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 /* Facts alive at once; later ones are not kept. */
 enum { MOST_FACTS = 1 << 18 };
@@ -21,7 +20,7 @@ void range_forget(range_state *s, range_mark mark) {
             s->now.data[fact->owner].noted &= (uint8_t)~fact->noted;
         }
     }
-    while (s->narrowings.count > VYRE_MUTANT(range_keeps_bounds, mark.narrowings, UINT32_MAX)) {
+    while (s->narrowings.count > mark.narrowings) {
         const range_narrowing *narrowing = &s->narrowings.data[--s->narrowings.count];
         s->now.data[narrowing->symbol].bounds = narrowing->before;
     }

@@ -9,8 +9,6 @@
  * `end`. */
 #include "analysis/range_flow.h"
 
-#include "base/mutant.h"
-
 static frame *top_frame(range_flow *w) {
     return &w->frames.data[w->frames.count - 1];
 }
@@ -186,7 +184,7 @@ static void close_if(range_flow *w) {
     const bool else_live = w->live;
     range_forget(w->s, f.mark);
     if (f.then_live != else_live) {
-        range_assume(w->s, f.condition, VYRE_MUTANT(range_wrong_arm, f.then_live, else_live));
+        range_assume(w->s, f.condition, f.then_live);
     }
     for (uint32_t i = first; i < w->joined.count; i++) {
         const joined j = w->joined.data[i];
@@ -233,7 +231,7 @@ static void bind_counter(range_flow *w, const vyre_stmt_node *stmt) {
     }
     if (to->value != VYRE_NONE) {
         const vyre_affine end = *range_at(s, to->value);
-        range_note_order(s, &i, &end, VYRE_MUTANT(range_loop_reaches_end, -1, 0), VYRE_NONE, 0);
+        range_note_order(s, &i, &end, -1, VYRE_NONE, 0);
     }
 }
 
@@ -245,9 +243,7 @@ static void begin_variable(range_flow *w, uint32_t k) {
     range_interval bounds = type_bounds(w, var);
     if (carried->known) {
         bounds = bounds_of(w, var, before);
-        bounds = VYRE_MUTANT(range_ignores_trips, carried->latched, false)
-                     ? hull(bounds, carried->latch)
-                     : bounds;
+        bounds = carried->latched ? hull(bounds, carried->latch) : bounds;
     }
     const range_value head = range_bind(w->s, VYRE_SYMBOL_HEAD, w->s->stmt, var, bounds);
     w->loop_vars[k] = (loop_var){.head = head, .rises = true, .falls = true};
@@ -365,7 +361,7 @@ static void end_variable(range_flow *w, const frame *f, uint32_t k, bool natural
                                     .falls = v.falls && !f->overflow};
     range_value value = v.head;
     const bool differs = v.mixed || (natural && v.left && !same(v.exit, v.head));
-    if (f->overflow || VYRE_MUTANT(range_forgets_breaks, differs, false)) {
+    if (f->overflow || differs) {
         range_interval bounds = natural ? bounds_of(w, var, v.head) : v.exit_bounds;
         bounds = natural && v.left ? hull(bounds, v.exit_bounds) : bounds;
         value = range_bind(w->s, VYRE_SYMBOL_JOIN, w->s->stmt, var, f->overflow ? limits : bounds);
@@ -389,7 +385,7 @@ static void close_loop(range_flow *w) {
             end_variable(w, &f, k, natural);
         }
     }
-    if (VYRE_MUTANT(range_breaks_end_naturally, f.has_break, false)) {
+    if (f.has_break) {
         range_forget(w->s, f.mark); /* the condition may still hold */
     }
     w->live = natural || f.has_break;

@@ -5,7 +5,6 @@
  * turns. A bool that was bound once stands for its condition: the values in it are still those of
  * then. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 enum { MOST_PARTS = 32 }; /* of one condition; others are not looked at */
 
@@ -47,7 +46,7 @@ static void compare(range_state *s, vyre_expr_op op, const vyre_affine *x, const
         if (truth) {
             note(s, x, y, -1);
         } else {
-            note(s, y, x, VYRE_MUTANT(range_not_less_is_greater, 0, -1));
+            note(s, y, x, 0);
         }
         return;
     case VYRE_EXPR_LE:
@@ -85,8 +84,7 @@ static void assume_part(range_state *s, parts *q, part at) {
         }
     } else if (e->op == VYRE_EXPR_NOT) {
         push(q, e->u.arg[0], !at.truth);
-    } else if (VYRE_MUTANT(range_or_gives_both, e->op == (at.truth ? VYRE_EXPR_AND : VYRE_EXPR_OR),
-                           e->op == VYRE_EXPR_AND || e->op == VYRE_EXPR_OR)) {
+    } else if (e->op == (at.truth ? VYRE_EXPR_AND : VYRE_EXPR_OR)) {
         push(q, e->u.arg[1], at.truth);
         push(q, e->u.arg[0], at.truth);
     } else if (e->op == VYRE_EXPR_VAR && s->r->conditions[e->ref] != VYRE_NONE) {

@@ -2,7 +2,6 @@
  * operands are bound; at each evaluation it is narrowed by their bounds at that point, and the
  * inequalities that define it are noted unless they are on the stack already. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 range_value range_exact(range_state *s, const vyre_affine *form) {
     const uint32_t number = range_form(s, form);
@@ -64,8 +63,7 @@ range_value range_quotient(range_state *s, const vyre_affine *x, const vyre_affi
         const vyre_affine one = vyre_affine_symbol(symbol);
         vyre_affine scaled = one;
         if (y->count == 0 && vyre_affine_combine(&one, y->constant, &one, 0, &scaled)) {
-            range_note_order(s, x, &scaled, VYRE_MUTANT(range_divides_exactly, y->constant - 1, 0),
-                             symbol, RANGE_NOTED_OWN);
+            range_note_order(s, x, &scaled, y->constant - 1, symbol, RANGE_NOTED_OWN);
         }
         range_note_order(s, &scaled, x, 0, symbol, RANGE_NOTED_OWN);
     }
@@ -78,7 +76,7 @@ static range_interval remainder_bounds(range_interval x, range_interval y) {
 }
 
 range_value range_remainder(range_state *s, const vyre_affine *x, const vyre_affine *y) {
-    if (range_prove_order(s, x, y, VYRE_MUTANT(range_remainder_of_equal, -1, 0))) {
+    if (range_prove_order(s, x, y, -1)) {
         return range_exact(s, x);
     }
     if (x->count == 0 && y->count == 0) {

@@ -7,7 +7,6 @@
  * `index` modulo 2^32; equal remainders are one symbol, so that a guard on `i + k` speaks of the
  * index `i + k`. Other operators are functions of the values with bounds and inequalities. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 typedef struct operation {
     range_state *s;
@@ -47,7 +46,7 @@ static range_value wrapped(range_state *s, vyre_type type, const vyre_affine *in
     if (!(s->now.data[symbol].noted & RANGE_NOTED_OWN)) {
         /* What can only be too large loses multiples of 2^32; what can only be too small gains. */
         const range_interval bounds = range_bounds_anywhere(s, &reduced);
-        if (VYRE_MUTANT(range_wrap_is_below, bounds.lo >= limits.lo, true)) {
+        if (bounds.lo >= limits.lo) {
             range_note_order(s, &one, &reduced, 0, symbol, RANGE_NOTED_OWN);
         }
         if (bounds.hi <= limits.hi) {
@@ -80,7 +79,7 @@ range_value range_settle(range_state *s, vyre_type type, const vyre_affine *dire
                          const vyre_affine *index, bool *fits) {
     const range_interval limits = range_of_type(type);
     *fits = direct && range_prove_within(s, direct, limits);
-    if (VYRE_MUTANT(range_never_wraps, *fits, direct != NULL)) {
+    if (*fits) {
         return fitting(s, type, direct);
     }
     const bool other = index && !(direct && vyre_affine_equal(direct, index));
@@ -194,7 +193,7 @@ static bool proven_at_least(operation *o, const vyre_affine *form, int64_t least
 static range_value divide(operation *o) {
     const bool remainder = o->e->op == VYRE_EXPR_REM;
     const vyre_affine minus_one = vyre_affine_constant(-1);
-    const bool positive = proven_at_least(o, &o->y, VYRE_MUTANT(range_divisor_may_be_zero, 1, 0));
+    const bool positive = proven_at_least(o, &o->y, 1);
     if (positive || range_prove_order(o->s, &o->y, &minus_one, 0)) {
         o->flags |= RANGE_NOT_ZERO;
     }
@@ -299,7 +298,7 @@ static range_value bit_or(operation *o) {
     if (vyre_affine_combine(&o->x, 1, &o->y, 1, &both)) {
         note_below(o, symbol, &both);
     }
-    if (!VYRE_MUTANT(range_xor_grows, exclusive, false)) {
+    if (!exclusive) {
         note_above(o, symbol, &o->x);
         note_above(o, symbol, &o->y);
     }

@@ -8,7 +8,6 @@
  * times u. The newest symbols go first: facts mostly tell them by older ones. Goals wait in a short
  * queue, so a proof is bounded, whatever the program. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 enum {
     GOALS = 24,
@@ -49,7 +48,7 @@ static void eliminate(proof *p, const goal *g, uint32_t term, const vyre_affine 
     vyre_affine next;
     if (by != 0 && same_sign &&
         vyre_affine_combine(&g->form, magnitude(by), fact, -magnitude(factor), &next) &&
-        vyre_affine_shift(&next, VYRE_MUTANT(range_rounds_up, 1, 0) - magnitude(by), &next)) {
+        vyre_affine_shift(&next, 1 - magnitude(by), &next)) {
         add(p, next, g->depth + 1);
     }
 }
@@ -84,7 +83,7 @@ static void by_product_fact(proof *p, const goal *g, uint32_t term, const vyre_a
 
 static void by_factor(proof *p, const goal *g, uint32_t term, uint32_t symbol, uint32_t other) {
     range_state *s = p->s;
-    if (VYRE_MUTANT(range_any_factor, s->now.data[other].bounds.lo < 0, false)) {
+    if (s->now.data[other].bounds.lo < 0) {
         return;
     }
     const bool upper = g->form.factors[term] > 0;

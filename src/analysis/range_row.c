@@ -3,7 +3,6 @@
  * rest must be a constant; where the store stands the facts of the walk tell whether x is below the
  * pitch. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 typedef struct parts {
     int64_t x[2], y[2];          /* factors of local_id and group_id */
@@ -61,7 +60,7 @@ static bool is_below(range_state *s, const vyre_affine *pitch) {
         return false;
     }
     const vyre_affine id = *range_at(s, x.value);
-    return range_prove_order(s, &id, pitch, VYRE_MUTANT(range_row_reaches_next, -1, 0));
+    return range_prove_order(s, &id, pitch, -1);
 }
 
 vyre_row range_row(range_state *s, vyre_expr index) {

@@ -3,7 +3,6 @@
  * A symbol depends on a loop if the last statement on which its value depends lies in it, and on an
  * axis if `lanes` says so; forms say the rest. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 
 static bool is_in_loop(const vyre_ranges *r, uint32_t symbol, vyre_stmt loop) {
     const vyre_stmt bound = r->symbols.data[symbol].bound;
@@ -54,8 +53,7 @@ bool vyre_ranges_index(const vyre_ranges *ranges, vyre_expr index, vyre_stmt loo
     if (loop != VYRE_NONE) {
         f.step = take(&f.base, variable_symbol(ranges, loop, 0));
         for (uint32_t i = 0; i < f.base.count; i++) {
-            if (VYRE_MUTANT(range_base_changes, is_in_loop(ranges, f.base.symbols[i], loop),
-                            false)) {
+            if (is_in_loop(ranges, f.base.symbols[i], loop)) {
                 return false;
             }
         }

@@ -2,7 +2,6 @@
  * accesses are inside. An expression whose value nothing is known of but its type is a symbol that
  * is bound where it is evaluated. */
 #include "analysis/range_state.h"
-#include "base/mutant.h"
 #include "ir/fold.h"
 
 range_value range_bind(range_state *s, vyre_symbol_kind kind, uint32_t ref, vyre_var var,
@@ -124,7 +123,7 @@ bool range_is_inside(range_state *s, vyre_decl memory, vyre_expr index) {
         return false;
     }
     const vyre_affine x = *range_at(s, value), y = *range_at(s, length);
-    return range_prove_order(s, &x, &y, VYRE_MUTANT(range_inside_at_end, -1, 0));
+    return range_prove_order(s, &x, &y, -1);
 }
 
 /* Constant amounts and divisors of 64-bit operations, whose values are not followed. */

@@ -13,7 +13,6 @@
  *   exit, trap        ended lanes do not count: the arm just does not reach the join
  */
 #include "analysis/shape_graph.h"
-#include "base/mutant.h"
 
 typedef struct change {
     vyre_var var;
@@ -208,11 +207,10 @@ static loop_var *loop_var_of(walk *w, vyre_var var) {
 static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t or,
                          uint32_t version) {
     loop_var *v = f->escape == VYRE_NONE ? NULL : loop_var_of(w, var);
-    if (!v || v->latch == VYRE_NONE || VYRE_MUTANT(shape_latch_before, v->first < f->step, false)) {
+    if (!v || v->latch == VYRE_NONE || v->first < f->step) {
         return;
     }
-    const bool in_then = v->last <= VYRE_MUTANT(shape_latch_arm, f->middle, UINT32_MAX),
-               in_else = v->first > f->middle;
+    const bool in_then = v->last <= f->middle, in_else = v->first > f->middle;
     if ((in_then && v->latch == then) || (in_else && v->latch == or)) {
         add_edge(w, v->head, version, false);
         v->latch = version;
@@ -401,7 +399,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
  * the lanes that took none of them, as are all that follow with the same version. */
 static void end_trip(walk *w, const frame *loop, loop_var *v, uint32_t version) {
     if (version != v->latch) {
-        if (VYRE_MUTANT(shape_trips_end_alike, v->latch != VYRE_NONE, false)) {
+        if (v->latch != VYRE_NONE) {
             add_edge(w, v->head, loop->again, true);
         }
         add_edge(w, v->head, version, false);
@@ -567,9 +565,7 @@ static void reduce(walk *w, const vyre_stmt_node *stmt) {
     const vyre_shape_kind shape = by_group ? VYRE_SHAPE_GROUP
                                   : scans  ? VYRE_SHAPE_VARYING
                                            : VYRE_SHAPE_GRID;
-    bind(w, stmt->var,
-         add_fixed(w, stmt->var,
-                   VYRE_MUTANT(shape_group_as_grid, shape, scans ? shape : VYRE_SHAPE_GRID)));
+    bind(w, stmt->var, add_fixed(w, stmt->var, shape));
 }
 
 static void plain(walk *w, const vyre_stmt_node *stmt) {

@@ -23,7 +23,6 @@
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"
-#include "base/mutant.h"
 #include "ir/fold.h"
 #include "ir/waits.h"
 
@@ -75,8 +74,8 @@ static bool surely_runs(const vyre_program_view *p, const vyre_stmt_node *loop) 
     }
     return vyre_shapes_element(p, loop->arg[0], &from) &&
            vyre_shapes_element(p, loop->arg[1], &to) &&
-           (loop->arg[2] == VYRE_NONE || vyre_shapes_element(p, loop->arg[2], &by)) &&
-           VYRE_MUTANT(shape_loop_surely_runs, from < to, true) && by > 0;
+           (loop->arg[2] == VYRE_NONE || vyre_shapes_element(p, loop->arg[2], &by)) && from < to &&
+           by > 0;
 }
 
 uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]) {

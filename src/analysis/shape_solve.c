@@ -6,7 +6,6 @@
  * value that varies. Loads follow their index: equal indices give equal values if nobody writes
  * the memory in the interval (shape_interval.c). */
 #include "analysis/shape_graph.h"
-#include "base/mutant.h"
 
 static const vyre_shape varying = {.kind = VYRE_SHAPE_VARYING};
 
@@ -96,9 +95,8 @@ static bool constant(const vyre_program_view *p, vyre_expr expr, int64_t *out) {
 /* Of values of which both grow alike along x: what is left is the same in a row, and in the group
  * if that is one row. */
 static vyre_shape cancelled(const vyre_program_view *p) {
-    return uniform(p->workgroup[1] == 1 && p->workgroup[2] == 1
-                       ? VYRE_MUTANT(shape_cancelled_as_grid, VYRE_SHAPE_GROUP, VYRE_SHAPE_GRID)
-                       : VYRE_SHAPE_ROW);
+    return uniform(p->workgroup[1] == 1 && p->workgroup[2] == 1 ? VYRE_SHAPE_GROUP
+                                                                : VYRE_SHAPE_ROW);
 }
 
 /* global_id.x - local_id.x, and so for y and z: where the group begins. */

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mutant.h"
-
 void vyre_shortest_point(char *number) {
     static const char plain[] = "+-0123456789abcdefinxABCDEFINX";
     size_t before = strspn(number, plain);
     size_t between = strcspn(number + before, plain);
-    if (VYRE_MUTANT(shortest_keeps_point, between, 0) > 0) {
+    if (between > 0) {
         number[before] = '.';
         memmove(number + before + 1, number + before + between,
                 strlen(number + before + between) + 1);

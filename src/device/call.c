@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 /* What spans of an entry are called. */
 #define SPAN_allocate       "alloc"
@@ -21,7 +20,7 @@
 #define SPAN_run_module     "launch"
 
 vyre_status vyre_device_check_process(const vyre_device *device, vyre_diag *diag) {
-    if (!VYRE_MUTANT(fork_unnoticed, vyre_process_was_forked(&device->process), false)) {
+    if (!vyre_process_was_forked(&device->process)) {
         return VYRE_OK;
     }
     return vyre_fail(diag, VYRE_DEVICE_LOST, "open a device in this process",
@@ -56,7 +55,7 @@ static void note(const vyre_call *call, const char *category, uint64_t begun) {
 }
 
 static vyre_status end(vyre_device *device, vyre_status status) {
-    if (VYRE_MUTANT(loss_unnoticed, status == VYRE_DEVICE_LOST, false)) {
+    if (status == VYRE_DEVICE_LOST) {
         atomic_store(&device->is_lost, true);
     }
     return status;

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 
 struct vyre_queue {
@@ -127,7 +126,7 @@ void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyr
             at = &(*at)->next;
         }
         *at = job->next;
-        q->last = VYRE_MUTANT(queue_end_lost, job->next != NULL, true) ? q->last : at;
+        q->last = job->next != NULL ? q->last : at;
         instead(job);
         end_job(q, job);
     }

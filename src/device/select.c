@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/device.h"
 #include "device/registry.h"
 
@@ -30,7 +29,7 @@ static uint32_t capability(const vyre_device_info *info) {
     };
     uint32_t points = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        points += VYRE_MUTANT(auto_by_rank, facts[i].has, false) ? facts[i].points : 0;
+        points += facts[i].has ? facts[i].points : 0;
     }
     return points;
 }

@@ -12,7 +12,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "base/nearest.h"
 #include "ir/size.h"
 
@@ -40,7 +39,7 @@ uint64_t vyre_binding_bytes(const vyre_binding *binding, vyre_decl decl) {
 
 uint64_t vyre_binding_returned(const vyre_binding *binding, vyre_decl decl, uint64_t *out_begin) {
     const vyre_decl_node *d = &vyre_program_get(binding->program)->decls[decl];
-    *out_begin = VYRE_MUTANT(range_begin_lost, d->range_begin, 0);
+    *out_begin = d->range_begin;
     return d->range_end ? d->range_end - d->range_begin : vyre_binding_bytes(binding, decl);
 }
 
@@ -245,7 +244,7 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
         const vyre_input *input = &b->args->inputs[i];
         uint32_t unit = vyre_type_size((vyre_type)d->type);
         uint64_t expected = (uint64_t)b->counts[b->inputs[i]] * unit;
-        bool may_be_longer = VYRE_MUTANT(input_too_long, b->args->are_resident, true);
+        bool may_be_longer = b->args->are_resident;
         if ((may_be_longer ? input->size < expected : input->size != expected) &&
             !is_omitted(b, input)) {
             char fix[VYRE_DIAG_FIX];
@@ -278,8 +277,7 @@ static vyre_status check_swaps(const binder *b, vyre_diag *diag) {
     const bool any = b->view->stats.stmt_kinds >> VYRE_STMT_SWAP & 1;
     for (vyre_stmt s = 0; any && s < b->view->stmt_count; s++) {
         const vyre_stmt_node *n = &b->view->stmts[s];
-        if (n->op == VYRE_STMT_SWAP &&
-            VYRE_MUTANT(swap_any_size, b->counts[n->decl] != b->counts[n->decl2], false)) {
+        if (n->op == VYRE_STMT_SWAP && b->counts[n->decl] != b->counts[n->decl2]) {
             return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_stmt_place(b->program, s),
                                 "give both as many elements",

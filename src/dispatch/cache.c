@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 
 typedef struct pipelines {
     vyre_kept base;                            /* first: the device knows no more of it */
@@ -35,9 +34,8 @@ static bool same_places(const vyre_program *a, const vyre_program *b) {
 static bool is_for(const vyre_pipeline *p, const vyre_program *program,
                    const vyre_dispatch_options *options) {
     const vyre_pipeline_key key = vyre_pipeline_key_of(options);
-    return VYRE_MUTANT(cache_any_options, memcmp(&p->key, &key, sizeof key) == 0, true) &&
-           vyre_program_equal(p->retained, program) &&
-           VYRE_MUTANT(cache_any_place, same_places(p->retained, program), true);
+    return memcmp(&p->key, &key, sizeof key) == 0 && vyre_program_equal(p->retained, program) &&
+           same_places(p->retained, program);
 }
 
 static vyre_pipeline *take_out(pipelines *c, uint32_t at) {
@@ -112,9 +110,8 @@ void vyre_cache_give(vyre_pipeline *pipeline) {
         if (!c || pipeline->bytes > VYRE_CACHED_BYTES) {
             oldest = pipeline;
             is_kept = true;
-        } else if (VYRE_MUTANT(cache_unbounded, is_full(c, pipeline),
-                               c->count == VYRE_CACHED_PIPELINES)) {
-            oldest = take_out(c, VYRE_MUTANT(cache_newest_goes, c->count - 1, 0));
+        } else if (is_full(c, pipeline)) {
+            oldest = take_out(c, c->count - 1);
         } else {
             put_in_front(c, pipeline);
             is_kept = true;

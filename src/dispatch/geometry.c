@@ -11,7 +11,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/size.h"
 
 typedef unsigned long long ull;
@@ -106,8 +105,7 @@ static vyre_status grid_of_elements(const resolver *r, uint64_t elements, const 
                             "does not say how many there are along each",
                             workgroup[0], workgroup[1], workgroup[2], source);
     }
-    uint64_t groups = VYRE_MUTANT(grid_rounds_up_more, vyre_ceil_div(elements, workgroup[axis]),
-                                  elements / workgroup[axis] + 1);
+    uint64_t groups = vyre_ceil_div(elements, workgroup[axis]);
     if (groups > UINT32_MAX) {
         return vyre_fail(r->diag, VYRE_LIMIT, "use fewer elements per dispatch",
                          "%llu elements in workgroups of %u lanes are more than 4294967295 groups",
@@ -172,9 +170,7 @@ static vyre_status grid_of_outputs(const resolver *r) {
     const vyre_binding *binding = r->binding;
     for (uint32_t i = 0; i < binding->output_count; i++) {
         vyre_decl decl = binding->outputs[i];
-        if (r->out->from == VYRE_NONE ||
-            VYRE_MUTANT(grid_from_last, binding->counts[decl] > binding->counts[r->out->from],
-                        true)) {
+        if (r->out->from == VYRE_NONE || binding->counts[decl] > binding->counts[r->out->from]) {
             r->out->from = decl;
         }
     }

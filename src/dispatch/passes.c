@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "dispatch/run.h"
 
@@ -13,12 +12,9 @@ static vyre_status begin_pass(vyre_run *run) {
     vyre_status status = vyre_run_check_time(run);
     for (vyre_decl i = 0; i < run->view->decl_count && status == VYRE_OK; i++) {
         vyre_call call = vyre_run_call(run, i);
-        if (run->view->decls[i].role == VYRE_SCRATCH && run->memory[i] &&
-            VYRE_MUTANT(fixpoint_scratch_kept, run->is_used, false)) {
+        if (run->view->decls[i].role == VYRE_SCRATCH && run->memory[i] && run->is_used) {
             status = vyre_call_zero(&call, run->memory[i], 0, call.bytes, run->diag);
-        } else if (VYRE_MUTANT(fixpoint_snapshot_once, run->before,
-                               run->report.passes == 0 ? run->before : NULL) &&
-                   vyre_run_compares(run, i)) {
+        } else if (run->before && vyre_run_compares(run, i)) {
             status =
                 vyre_call_copy(&call, run->before[i], 0, run->memory[i], 0, call.bytes, run->diag);
         }
@@ -97,14 +93,12 @@ static vyre_status run_pass(vyre_run *run) {
         .values = run->binding.values,
         .grid = {grid[0], grid[1], grid[2]},
         .deadline_ns = run->deadline,
-        .max_steps =
-            o->max_steps ? VYRE_MUTANT(steps_per_pass, o->max_steps - steps, o->max_steps) : 0,
+        .max_steps = o->max_steps ? o->max_steps - steps : 0,
         .cancel = o->cancel,
         .order = o->order,
         .order_seed = o->order_seed,
         .find_races = o->find_races,
-        .races =
-            o->races ? o->races + VYRE_MUTANT(races_overwritten, report->races_stored, 0) : NULL,
+        .races = o->races ? o->races + report->races_stored : NULL,
         .race_capacity = o->races ? o->race_capacity - report->races_stored : 0,
         .outside = o->outside,
         .trace = o->trace,
@@ -126,8 +120,7 @@ vyre_status vyre_run_passes(vyre_run *run) {
     vyre_dispatch_report *report = &run->report;
     vyre_status status = VYRE_OK;
     run->has_device_time = true;
-    while (status == VYRE_OK && report->passes < most &&
-           !VYRE_MUTANT(fixpoint_runs_on, report->converged, false)) {
+    while (status == VYRE_OK && report->passes < most && !report->converged) {
         status = begin_pass(run);
         if (status == VYRE_OK) {
             status = run_pass(run);

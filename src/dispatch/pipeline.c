@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "dispatch/geometry.h"
 #include "dispatch/reshape.h"
@@ -107,8 +106,8 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
                       ? p->waits && (options->split == VYRE_SPLIT_ALWAYS ||
                                      !does_grid_operations(device, program))
                       : p->waits || (device->info.turns_loops && !p->key.looks);
-    p->takes_module = p->is_split && vyre_device_takes_modules(device) &&
-                      VYRE_MUTANT(pipeline_always_whole, options->split != VYRE_SPLIT_ALWAYS, true);
+    p->takes_module =
+        p->is_split && vyre_device_takes_modules(device) && options->split != VYRE_SPLIT_ALWAYS;
     if (status == VYRE_OK && p->is_split && p->waits) {
         status = may_split(device, program, options, diag);
     }
@@ -209,8 +208,7 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
 
 /* Only segments that the runtime launches are launched ahead; 0 is what the device likes. */
 static uint32_t usual_for(const vyre_pipeline *p, uint32_t ahead) {
-    const bool wanted =
-        VYRE_MUTANT(pipeline_never_ahead, ahead, 0) || p->device->info.launches_ahead;
+    const bool wanted = ahead || p->device->info.launches_ahead;
     return wanted && p->is_split && !p->takes_module ? VYRE_VARIANT_AHEAD : VYRE_VARIANT_USUAL;
 }
 
@@ -226,13 +224,11 @@ bool vyre_pipeline_is_compiled(const vyre_pipeline *p) {
 
 /* Which variant is right for a grid; an empty one needs none, so the usual will do. */
 static uint32_t variant_for(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead) {
-    const bool along_x =
-        VYRE_MUTANT(pipeline_any_grid, grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1, true);
+    const bool along_x = grid[0] == 0 || (uint64_t)grid[1] * grid[2] <= 1;
     const uint32_t which = usual_for(p, ahead);
     const vyre_variant *usual = &p->variants[which];
     const uint64_t lanes = (uint64_t)grid[0] * vyre_program_get(p->program)->workgroup[0];
-    const bool fits = (along_x || !usual->along_x) &&
-                      VYRE_MUTANT(pipeline_any_width, !p->is_split || lanes <= usual->widest, true);
+    const bool fits = (along_x || !usual->along_x) && (!p->is_split || lanes <= usual->widest);
     return fits ? which : which | VYRE_VARIANT_ANY_GRID;
 }
 
@@ -400,7 +396,7 @@ void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3], uint32_
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
     const vyre_schedule *s = &p->variants[variant_for(p, grid, ahead)].schedule;
-    if (p->is_split && p->waits && VYRE_MUTANT(split_counted_whole, s->segment_count > 1, true)) {
+    if (p->is_split && p->waits && s->segment_count > 1) {
         vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
         vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);
         vyre_count(set, VYRE_COUNT_grid_sync_points, s->sync_points);

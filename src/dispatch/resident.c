@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 
 typedef unsigned long long ull;
@@ -38,7 +37,7 @@ static vyre_status check_buffers(const vyre_sequence_step *step, vyre_diag *diag
                              "give one buffer for each in, inout and out, in declaration order",
                              "the buffer for \"%s\" is missing", name);
         }
-        if (VYRE_MUTANT(resident_foreign, b->device != step->pipeline->device, false)) {
+        if (b->device != step->pipeline->device) {
             return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "use buffers of the pipeline's device",
                              "the buffer for \"%s\" belongs to another device", name);
         }
@@ -108,9 +107,7 @@ static bool is_swapped(const vyre_run *run, vyre_decl decl) {
 
 /* Whether the run has a copy of the buffer. */
 static bool is_copied(const vyre_run *run, vyre_decl decl, const vyre_buffer *b) {
-    return VYRE_MUTANT(swap_longer_buffer, b->size > vyre_binding_bytes(&run->binding, decl),
-                       false) &&
-           is_swapped(run, decl);
+    return b->size > vyre_binding_bytes(&run->binding, decl) && is_swapped(run, decl);
 }
 
 /* Gives the buffers to the run. */
@@ -124,7 +121,7 @@ static vyre_status lend(vyre_resident *r) {
         uint64_t bytes = vyre_binding_bytes(&run->binding, i);
         run->is_given[i] = !is_copied(run, i, b);
         run->memory[i] = bytes && run->is_given[i] ? b->memory : 0;
-        if (VYRE_MUTANT(resident_small_out, b->size < bytes, b->size == 0)) {
+        if (b->size < bytes) {
             return vyre_fail_at(run->diag, VYRE_INVALID_INPUT, "",
                                 vyre_program_decl_place(run->pipeline->program, i),
                                 "give a larger buffer",
@@ -202,11 +199,9 @@ vyre_status vyre_resident_execute(vyre_resident *r) {
         vyre_buffer *b = r->buffers[at++];
         vyre_call call = vyre_run_call(run, i);
         if (run->is_given[i]) {
-            run->memory[i] =
-                call.bytes ? VYRE_MUTANT(swap_old_memory, b->memory, run->memory[i]) : 0;
+            run->memory[i] = call.bytes ? b->memory : 0;
         }
-        if (decl->role == VYRE_OUT && run->memory[i] &&
-            (VYRE_MUTANT(resident_out_kept, !b->is_zero, false) || !run->is_given[i])) {
+        if (decl->role == VYRE_OUT && run->memory[i] && (!b->is_zero || !run->is_given[i])) {
             status = vyre_call_zero(&call, run->memory[i], 0, call.bytes, run->diag);
         } else if (!run->is_given[i] && run->memory[i]) {
             status = vyre_call_copy(&call, run->memory[i], 0, b->memory, 0, call.bytes, run->diag);

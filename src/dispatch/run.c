@@ -9,7 +9,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "dispatch/support.h"
 #include "kit/cancel.h"
@@ -77,8 +76,7 @@ vyre_call vyre_run_call(const vyre_run *run, vyre_decl decl) {
 
 bool vyre_run_compares(const vyre_run *run, vyre_decl decl) {
     vyre_role role = (vyre_role)run->view->decls[decl].role;
-    return run->memory[decl] &&
-           (role == VYRE_INOUT || VYRE_MUTANT(fixpoint_ignores_out, role == VYRE_OUT, false));
+    return run->memory[decl] && (role == VYRE_INOUT || role == VYRE_OUT);
 }
 
 /* Binding */
@@ -93,8 +91,7 @@ static vyre_status resolve(vyre_run *run) {
 
 /* A grid in device memory is read when it is its turn: an earlier dispatch may write it. */
 static bool is_late(const vyre_run *run) {
-    return VYRE_MUTANT(grid_read_early, run->words.read != NULL, false) &&
-           vyre_geometry_is_indirect(run->pipeline->program);
+    return run->words.read != NULL && vyre_geometry_is_indirect(run->pipeline->program);
 }
 
 static bool allocate_tables(vyre_run *run) {
@@ -214,7 +211,7 @@ static vyre_status lock_pipeline(vyre_run *run) {
 }
 
 vyre_status vyre_run_prepare(vyre_run *run) {
-    if (!VYRE_MUTANT(carry_room_late, !is_late(run), false)) {
+    if (!!is_late(run)) {
         return VYRE_OK;
     }
     vyre_status status = lock_pipeline(run);

@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "dispatch/resident.h"
 
@@ -21,7 +20,7 @@ static void add(sum *s, uint64_t *to, uint64_t value) {
 
 /* A part that is not known makes the whole unknown. */
 static void add_known(sum *s, uint64_t *to, uint64_t value, bool *has) {
-    *has = VYRE_MUTANT(sequence_time_unknown, *has && value != 0, true);
+    *has = *has && value != 0;
     add(s, to, value);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 
 typedef struct staged {
@@ -43,7 +42,7 @@ static vyre_status stage(const vyre_slots *slots, uint32_t index, staged *out, v
         return VYRE_OK;
     }
     void *to = slot->data;
-    if (VYRE_MUTANT(slots_not_staged, !slots->in_place, false) || size > slot->capacity) {
+    if (!slots->in_place || size > slot->capacity) {
         to = out->data =
             size <= SIZE_MAX ? vyre_alloc(&slots->device->allocator, out->size, 1) : NULL;
         if (!to) {
@@ -61,7 +60,7 @@ static void hand_over(vyre_device *device, staged *from, vyre_output *slot) {
     vyre_counter_set *set = &device->counters;
     vyre_count(set, VYRE_COUNT_output_slots, 1);
     vyre_count(set, VYRE_COUNT_slot_bytes_incoming, from->size);
-    if (from->data && VYRE_MUTANT(slots_moved, from->size > slot->capacity, true)) {
+    if (from->data && from->size > slot->capacity) {
         bool is_new = !slot->data;
         vyre_count(set, is_new ? VYRE_COUNT_output_slots_appended : VYRE_COUNT_output_slots_moved,
                    1);

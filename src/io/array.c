@@ -9,7 +9,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold elements as they are stored");
 
@@ -172,8 +171,7 @@ static vyre_status fill(const vyre_entries *e, const sorting *s, vyre_csr *csr, 
             const char *here = from + s->numbers[i] * size;
             if (first) {
                 memcpy(there, here, size);
-            } else if (VYRE_MUTANT(csr_merge, e->merge, VYRE_MERGE_SUM) == VYRE_MERGE_SUM &&
-                       !add_value(e->type, there, here)) {
+            } else if (e->merge == VYRE_MERGE_SUM && !add_value(e->type, there, here)) {
                 return sum_overflows(place, e->type, diag);
             }
         }

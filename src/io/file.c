@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 
 enum { FIRST_READ = 1 << 16, NAME_ATTEMPTS = 1000 };
 
@@ -178,7 +177,7 @@ static void drop_entry(vyre_stage *stage, vyre_stage_entry *entry) {
     if (entry->fd >= 0) {
         close(entry->fd);
     }
-    if (VYRE_MUTANT(stage_cleanup, entry->temporary != NULL, false)) {
+    if (entry->temporary != NULL) {
         unlink(entry->temporary);
     }
     free_text(&stage->allocator, entry->path);

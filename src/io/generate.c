@@ -7,7 +7,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/half.h"
-#include "base/mutant.h"
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t draw(uint64_t *state) {
@@ -78,8 +77,7 @@ vyre_status vyre_generate_random(vyre_type type, uint64_t count, uint64_t seed,
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = draw(&seed);
         if (is_float) {
-            put_float(type, out->data, i,
-                      (float)(VYRE_MUTANT(random_bits, bits >> 40, bits & 0xffffff)) * 0x1p-24f,
+            put_float(type, out->data, i, (float)(bits >> 40) * 0x1p-24f,
                       (double)(bits >> 11) * 0x1p-53);
         } else {
             put_low_bits(type, out->data, i, bits);
@@ -114,8 +112,7 @@ static void draw_edge(uint64_t scale, uint64_t *state, uint32_t *row, uint32_t *
     for (uint64_t level = 0; level < scale; level++) {
         uint64_t u = draw(state) >> 11;
         to_row = to_row << 1 | (u >= b);
-        to_column =
-            to_column << 1 | ((u >= a) ^ (u >= b) ^ VYRE_MUTANT(rmat_corner, u >= c, false));
+        to_column = to_column << 1 | ((u >= a) ^ (u >= b) ^ (u >= c));
     }
     *row = to_row;
     *column = to_column;

@@ -10,7 +10,6 @@
 
 #include "base/diag.h"
 #include "base/intern.h"
-#include "base/mutant.h"
 #include "base/utf8.h"
 #include "io/decimal.h"
 #include "io/json.h"
@@ -264,7 +263,7 @@ static vyre_status check_keys(reader *r, uint32_t object) {
             (key == r->seen.count && !vyre_vec_push(r->a, &r->seen, VYRE_JSON_NONE))) {
             return vyre_fail_memory(r->diag, "a JSON text");
         }
-        if (VYRE_MUTANT(json_twice, r->seen.data[key] == object, false)) {
+        if (r->seen.data[key] == object) {
             return vyre_json_fail(
                 r->json, i, "keep one of them", r->diag, "the key \"%.*s\" is given twice",
                 (int)(nodes[i].length < 80 ? nodes[i].length : 80), nodes[i].text);

@@ -11,7 +11,6 @@
 #include <strings.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "io/decimal.h"
 
 /* Rows or columns that any file may declare, and how many more for each byte of it. */
@@ -170,8 +169,7 @@ static vyre_status read_sizes(reader *r, size_t length) {
     }
     size_t shortest = r->pattern ? SHORTEST_PATTERN : SHORTEST_VALUE;
     size_t most = (size_t)(r->end - r->at) / shortest + 1;
-    if (VYRE_MUTANT(mtx_declared, r->count > most, false) ||
-        r->count > UINT32_MAX / (r->symmetric ? 2 : 1)) {
+    if (r->count > most || r->count > UINT32_MAX / (r->symmetric ? 2 : 1)) {
         return vyre_fail_at(r->diag, r->count > most ? VYRE_INVALID_INPUT : VYRE_LIMIT, "",
                             place_of(r, NULL), "the file is cut off, or its size line is wrong",
                             "%llu entries are declared, but at most %zu can follow",
@@ -187,7 +185,7 @@ static vyre_status read_index(reader *r, uint32_t limit, uint32_t *out) {
     if (!vyre_decimal_u64(t.text, t.length, &n)) {
         return bad(r, &t, "write: ROW COLUMN VALUE, counted from 1", "an index is expected");
     }
-    if (n < VYRE_MUTANT(mtx_index, 1u, 0u) || n > limit) {
+    if (n < 1u || n > limit) {
         return vyre_fail_at(
             r->diag, VYRE_INVALID_INPUT, "",
             (vyre_place){
@@ -275,7 +273,7 @@ static vyre_status read_entry(reader *r, vyre_entries *e, char *values) {
                    "an entry above the diagonal of a symmetric matrix");
     }
     e->places[e->count++] = vyre_entry_place(row, column);
-    if (r->symmetric && VYRE_MUTANT(mtx_diagonal, row != column, true)) {
+    if (r->symmetric && row != column) {
         e->places[e->count++] = vyre_entry_place(column, row);
         if (to) {
             memcpy(to + size, to, size);

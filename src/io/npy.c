@@ -12,7 +12,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 enum { MAX_DIMENSIONS = 64, PREAMBLE = 8, NARROW_CHUNK = 4096 };
 
@@ -231,7 +230,7 @@ static vyre_status take_dict(cursor *c, vyre_npy_head *head) {
     if (peek(c) != '\0' || c->at != c->end) {
         return bad(c, NULL, "something follows the dictionary");
     }
-    if (fortran && wide > VYRE_MUTANT(npy_fortran, 1, 2)) {
+    if (fortran && wide > 1) {
         return bad(c, "save it with np.ascontiguousarray(x)",
                    "fortran_order: column-major arrays of several dimensions are not read");
     }
@@ -271,8 +270,7 @@ vyre_status vyre_npy_parse(const void *data, size_t size, const char *name, vyre
         return status;
     }
     uint64_t want;
-    if (!vyre_mul_u64(head.count, head.size, &want) ||
-        VYRE_MUTANT(npy_size, want != size - head.offset, want > size - head.offset)) {
+    if (!vyre_mul_u64(head.count, head.size, &want) || want != size - head.offset) {
         return vyre_fail_at(diag, VYRE_INVALID_INPUT, "", (vyre_place){.file = name},
                             "the file is cut off or damaged; write it again",
                             "the header declares %llu elements of %zu bytes, but %zu bytes follow",

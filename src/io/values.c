@@ -8,7 +8,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/half.h"
-#include "base/mutant.h"
 #include "io/decimal.h"
 #include "io/digest.h"
 
@@ -43,7 +42,7 @@ static bool parse_integer(vyre_type type, const char *text, size_t length, uint6
     if ((negative && !is_signed) ||
         !(coded ? parse_digits(digits + 2, count - 2, digits[1] == 'x' ? 16 : 2, &size)
                 : vyre_decimal_u64(digits, count, &size)) ||
-        size > most + VYRE_MUTANT(values_lowest, negative, false)) {
+        size > most + negative) {
         return false;
     }
     *out = (negative ? 0 - size : size) & UINT64_MAX >> (64 - bits);
@@ -150,7 +149,7 @@ static bool skip_to_value(reader *r, bool *out_missing) {
             return true;
         }
     }
-    *out_missing = VYRE_MUTANT(values_trailing_comma, comma, false);
+    *out_missing = comma;
     return false;
 }
 

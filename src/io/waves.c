@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "io/file.h"
 #include "io/json.h"
 
@@ -59,7 +58,7 @@ static vyre_status add_name(reader *r, uint32_t object, uint32_t number) {
     if (index == VYRE_INTERN_NONE) {
         return vyre_fail_memory(r->diag, "the names of waves");
     }
-    if (VYRE_MUTANT(waves_twice, index != number, false)) {
+    if (index != number) {
         return vyre_json_fail(json, node, "give each wave a name of its own", r->diag,
                               "two waves are named \"%.*s\"", shown(n), n->text);
     }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/half.h"
-#include "base/mutant.h"
 
 __extension__ typedef __int128 wide;
 
@@ -230,10 +229,8 @@ static uint64_t to_float(vyre_type from, vyre_type to, uint64_t bits) {
                                   : (float)(uint64_t)whole);
     }
     number = real ? number : sticky(whole);
-    return of_f32(to == VYRE_F16
-                      ? vyre_f16_to_f32(VYRE_MUTANT(fold_rounds_twice, vyre_f16_from_f64(number),
-                                                    vyre_f16_from_f32((float)number)))
-                      : vyre_bf16_to_f32(vyre_bf16_from_f64(number)));
+    return of_f32(to == VYRE_F16 ? vyre_f16_to_f32(vyre_f16_from_f64(number))
+                                 : vyre_bf16_to_f32(vyre_bf16_from_f64(number)));
 }
 
 uint64_t vyre_fold_cast(vyre_type from, vyre_type to, uint64_t bits) {

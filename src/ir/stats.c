@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
-
 static void count_expr(const vyre_expr_node *e, vyre_stats *out) {
     out->exprs++;
     out->types |= 1u << e->type;
@@ -78,7 +76,7 @@ static uint64_t find_reached(const vyre_program_view *view) {
     bool seen[VYRE_LIMIT_FUNCTIONS] = {false};
     uint32_t count = 0, next = 0;
     uint64_t kinds = 0;
-    vyre_stmt at = VYRE_MUTANT(stats_reach_all, view->entry, 0), end = view->stmt_count;
+    vyre_stmt at = view->entry, end = view->stmt_count;
     for (;;) {
         for (; at < end; at++) {
             const vyre_stmt_node *s = &view->stmts[at];

@@ -14,8 +14,6 @@
  * goes round; at some dozens a tree would be better. */
 #include "kit/barrier.h"
 
-#include "base/mutant.h"
-
 enum { BROKEN = 1, ONE = 2, ROUND = 1 << 12 };
 enum { HASTY_PAUSES = 100, TRY_EVERY = 16 };
 static const uint32_t rounds = ~(uint32_t)(ROUND - 1);
@@ -30,7 +28,7 @@ void vyre_barrier_init(vyre_barrier *barrier, uint32_t count, vyre_patience pati
 }
 
 static uint32_t await(vyre_barrier *barrier, uint32_t seen) {
-    const uint32_t mask = rounds | VYRE_MUTANT(barrier_break_not_seen, BROKEN, 0u);
+    const uint32_t mask = rounds | BROKEN;
     bool was_hasty = atomic_load_explicit(&barrier->is_hasty, memory_order_relaxed);
     bool tries = seen / ROUND % TRY_EVERY == 0;
     uint32_t pauses = was_hasty && !tries && barrier->patience.pauses > HASTY_PAUSES

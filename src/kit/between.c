@@ -1,7 +1,6 @@
 /* What whoever runs a schedule does between launches: collectives, traps, limits. */
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "kit/cancel.h"
 #include "vyre/schedule.h"
 
@@ -18,7 +17,7 @@ vyre_collective_copy vyre_collective_on_one_rank(const vyre_module *module, vyre
 }
 
 vyre_status vyre_trap_note(vyre_trap *trap, uint64_t lane, const vyre_diag *diag) {
-    if (!trap->happened || VYRE_MUTANT(trap_keeps_first, lane < trap->lane, false)) {
+    if (!trap->happened || lane < trap->lane) {
         trap->lane = lane;
         trap->diag = diag ? *diag : (vyre_diag){.severity = VYRE_ERROR};
     }

@@ -23,7 +23,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/hash.h"
-#include "base/mutant.h"
 #include "kit/cache_folder.h"
 
 enum { FORMAT = 1, LOOK_EVERY = 32, NAME_TRIES = 100 };
@@ -114,19 +113,16 @@ static verdict judge(const unsigned char *block, size_t block_size, const void *
         return UNFIT;
     }
     memcpy(&h, block, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) != 0 ||
-        h.format != VYRE_MUTANT(cache_format_ignored, (uint32_t)FORMAT, h.format) || h.reserved ||
+    if (memcmp(h.magic, magic, sizeof magic) != 0 || h.format != (uint32_t)FORMAT || h.reserved ||
         !vyre_add_u64(h.key_size, h.size, &whole) || !vyre_add_u64(whole, sizeof h, &whole) ||
         whole != block_size) {
         return UNFIT;
     }
     const unsigned char *stored_key = block + sizeof h;
-    if (sum_of(&h, stored_key, stored_key + h.key_size) !=
-        VYRE_MUTANT(cache_sum_ignored, h.sum, sum_of(&h, stored_key, stored_key + h.key_size))) {
+    if (sum_of(&h, stored_key, stored_key + h.key_size) != h.sum) {
         return UNFIT;
     }
-    bool is_same = VYRE_MUTANT(
-        cache_key_by_hash, h.key_size == key_size && memcmp(stored_key, key, key_size) == 0, true);
+    bool is_same = h.key_size == key_size && memcmp(stored_key, key, key_size) == 0;
     return is_same ? FITS : OF_ANOTHER_KEY;
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 static vyre_status fail_folder(vyre_diag *diag, const char *fix, const char *path,
                                const char *what) {
@@ -67,7 +66,7 @@ vyre_status vyre_cache_folder_open(const char *path, bool must_exist, int *out_f
         wrong = "it can't be looked at";
     } else if (folder.st_uid != geteuid()) {
         wrong = "it belongs to somebody else";
-    } else if (folder.st_mode & VYRE_MUTANT(cache_folder_open_to_group, 077u, 07u)) {
+    } else if (folder.st_mode & 077u) {
         wrong = "others may look or write into it";
     }
     if (wrong) {

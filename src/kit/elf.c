@@ -9,7 +9,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 static vyre_status damaged(vyre_diag *diag, const char *what, uint64_t number) {
     return vyre_fail(diag, VYRE_INVALID_INPUT, "compile it again",
@@ -93,7 +92,7 @@ static bool is_string_table(const vyre_elf *elf, uint32_t section) {
     }
     Elf64_Shdr s = vyre_elf_section(elf, section);
     return s.sh_type == SHT_STRTAB && s.sh_size > 0 && is_inside(elf, s.sh_offset, s.sh_size) &&
-           VYRE_MUTANT(elf_text_without_end, elf->bytes[s.sh_offset + s.sh_size - 1] == '\0', true);
+           elf->bytes[s.sh_offset + s.sh_size - 1] == '\0';
 }
 
 static bool is_table_of(const Elf64_Shdr *s, size_t entry) {

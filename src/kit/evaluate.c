@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/half.h"
-#include "base/mutant.h"
 #include "ir/fold.h"
 #include "split/module.h"
 
@@ -56,13 +55,11 @@ static vyre_status load(const evaluation *ev, const vyre_expr_node *n, uint64_t 
     const bool is_made = n->ref == p->decl_count - 1;
     const vyre_type type = (vyre_type)p->decls[n->ref].type;
     const uint64_t count = is_made ? ev->at->module->view.made_words : source->counts[n->ref];
-    const vyre_memory memory =
-        is_made ? vyre_position_place(ev->at, ev->pass, VYRE_PLACE_MADE)
-                : VYRE_MUTANT(swap_read_first, vyre_position_memory(ev->at, ev->pass, n->ref),
-                              source->memory[n->ref]);
+    const vyre_memory memory = is_made ? vyre_position_place(ev->at, ev->pass, VYRE_PLACE_MADE)
+                                       : vyre_position_memory(ev->at, ev->pass, n->ref);
     const uint32_t size = vyre_type_size(type);
     unsigned char bytes[8] = {0};
-    if (!VYRE_MUTANT(position_beyond_end, index < count, index <= count)) {
+    if (!(index < count)) {
         *out = 0;
         return VYRE_OK;
     }
@@ -119,7 +116,7 @@ vyre_status vyre_evaluate(const vyre_position *at, const vyre_module_launch *pas
         }
         case VYRE_CODE_MOVE: *out = x; break;
         case VYRE_CODE_NOT: *out = x == 0; break;
-        case VYRE_CODE_AND: *out = VYRE_MUTANT(code_and_of_bits, x != 0 && y != 0, x != 0); break;
+        case VYRE_CODE_AND: *out = x != 0 && y != 0; break;
         case VYRE_CODE_OR: *out = x != 0 || y != 0; break;
         case VYRE_CODE_SELECT: *out = x ? y : from[c->from[2]][c->arg[2]]; break;
         case VYRE_CODE_IS_TRUE: *out = x != 0; break;
@@ -132,27 +129,18 @@ vyre_status vyre_evaluate(const vyre_position *at, const vyre_module_launch *pas
         case VYRE_CODE_NE: *out = a != b; break;
         case VYRE_CODE_BIT_NOT: *out = ~a; break;
         case VYRE_CODE_NEG: *out = 0u - a; break;
-        case VYRE_CODE_ADD: *out = VYRE_MUTANT(code_carries, (uint64_t)(a + b), x + y); break;
+        case VYRE_CODE_ADD: *out = (uint64_t)(a + b); break;
         case VYRE_CODE_SUB: *out = a - b; break;
         case VYRE_CODE_MUL: *out = (uint32_t)(a * b); break;
-        case VYRE_CODE_SHL: *out = a << VYRE_MUTANT(code_shifts_less, b & 31, b & 15); break;
+        case VYRE_CODE_SHL: *out = a << (b & 31); break;
         case VYRE_CODE_SHR: *out = a >> (b & 31); break;
-        case VYRE_CODE_LT:
-            *out = VYRE_MUTANT(code_lt_signed, a < b, (int32_t)a < (int32_t)b);
-            break;
+        case VYRE_CODE_LT: *out = a < b; break;
         case VYRE_CODE_LE: *out = a <= b; break;
-        case VYRE_CODE_DIV:
-            *out = b == 0 ? VYRE_MUTANT(code_div_zero, UINT32_MAX, 0) : a / b;
-            break;
+        case VYRE_CODE_DIV: *out = b == 0 ? UINT32_MAX : a / b; break;
         case VYRE_CODE_REM: *out = b == 0 ? 0 : a % b; break;
-        case VYRE_CODE_SHR_SIGNED:
-            *out =
-                VYRE_MUTANT(code_shr_unsigned, (uint32_t)((int32_t)a >> (b & 31)), a >> (b & 31));
-            break;
+        case VYRE_CODE_SHR_SIGNED: *out = (uint32_t)((int32_t)a >> (b & 31)); break;
         case VYRE_CODE_LT_SIGNED: *out = (int32_t)a < (int32_t)b; break;
-        case VYRE_CODE_LE_SIGNED:
-            *out = VYRE_MUTANT(code_le_unsigned, (int32_t)a <= (int32_t)b, a <= b);
-            break;
+        case VYRE_CODE_LE_SIGNED: *out = (int32_t)a <= (int32_t)b; break;
         }
     }
     return VYRE_OK;

@@ -24,7 +24,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/intern.h"
-#include "base/mutant.h"
 #include "kit/elf.h"
 
 #ifndef MAP_32BIT
@@ -210,8 +209,8 @@ static vyre_status survey_relocation(loader *l, const Elf64_Shdr *target, const 
     }
     uint64_t end;
     uint64_t width = kind->field == FIELD_64 ? 8 : 4;
-    if (!vyre_add_u64(r->r_offset, VYRE_MUTANT(object_relocation_begins_inside, width, 1), &end) ||
-        end > target->sh_size || target->sh_type == SHT_NOBITS) {
+    if (!vyre_add_u64(r->r_offset, width, &end) || end > target->sh_size ||
+        target->sh_type == SHT_NOBITS) {
         return vyre_fail(l->diag, VYRE_INVALID_INPUT, "compile it again",
                          "the object file is damaged: a relocation lies outside of its section");
     }
@@ -281,7 +280,7 @@ static vyre_status apply_relocation(loader *l, uint32_t target, const Elf64_Rela
     uint64_t offset = l->places[target] + r->r_offset;
     uint64_t value =
         relocation_value(l, kind->form, symbol, address_of(l, offset)) + (uint64_t)r->r_addend;
-    bool fits = VYRE_MUTANT(object_far_address_cut, kind->field == FIELD_64, true) ||
+    bool fits = kind->field == FIELD_64 ||
                 (kind->field == FIELD_SIGNED_32 && value + 0x80000000u <= UINT32_MAX) ||
                 (kind->field == FIELD_UNSIGNED_32 && value <= UINT32_MAX);
     if (!fits) {

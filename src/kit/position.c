@@ -3,7 +3,6 @@
  * has of both, and a copy of the launch. */
 #include <string.h>
 
-#include "base/mutant.h"
 #include "kit/evaluate.h"
 #include "split/module.h"
 #include "vyre/schedule.h"
@@ -137,7 +136,7 @@ static vyre_status ask(const vyre_position *at, const vyre_module_launch *pass,
     uint32_t word = 0;
     vyre_status status = reader->read(reader->user, vyre_position_place(at, pass, VYRE_PLACE_MADE),
                                       0, &word, sizeof word, diag);
-    *out_alive = VYRE_MUTANT(position_dead_go_on, word == at->tick, word != 0);
+    *out_alive = word == at->tick;
     return status;
 }
 
@@ -159,8 +158,7 @@ static RARELY vyre_status take_made(vyre_position *at, const vyre_module_launch 
 static inline void go_on(vyre_position *at, const vyre_step *step) {
     at->step =
         step->decides != VYRE_NONE && at->words[step->decides] == 0 ? step->otherwise : step->next;
-    for (uint32_t i = step->exchange_begin;
-         i < VYRE_MUTANT(position_keeps_places, step->exchange_end, 0); i++) {
+    for (uint32_t i = step->exchange_begin; i < step->exchange_end; i++) {
         const vyre_exchange x = at->module->view.exchanges[i];
         uint64_t *places = places_of(at);
         const uint64_t a = places[x.a];

@@ -2,14 +2,11 @@
  * counts, as if nothing had been launched behind its grid barrier; launches of an interval are in
  * no order to each other, so that of their traps the lowest lane is told, and a failure in it is
  * worse than a trap. */
-#include "base/mutant.h"
 #include "vyre/backend.h"
 
 /* Whether it would not have been launched, had all before been known. */
 static bool is_behind(const vyre_launch_results *r, const vyre_launch *launch) {
-    return r->status != VYRE_OK &&
-           (r->status != VYRE_TRAP ||
-            VYRE_MUTANT(results_any_interval, launch->interval > r->interval, false));
+    return r->status != VYRE_OK && (r->status != VYRE_TRAP || launch->interval > r->interval);
 }
 
 void vyre_launch_results_add(vyre_launch_results *r, const vyre_launch *launch, vyre_status status,
@@ -18,8 +15,7 @@ void vyre_launch_results_add(vyre_launch_results *r, const vyre_launch *launch, 
     r->device_ns += result->device_ns;
     r->untimed += result->device_ns == 0;
     if (status == VYRE_OK || is_behind(r, launch) ||
-        (status == VYRE_TRAP && r->status == VYRE_TRAP &&
-         VYRE_MUTANT(results_last_lane, result->trap_lane >= r->trap_lane, false))) {
+        (status == VYRE_TRAP && r->status == VYRE_TRAP && result->trap_lane >= r->trap_lane)) {
         return;
     }
     r->status = status;

@@ -14,7 +14,6 @@
 #include "kit/share.h"
 
 #include "base/checked.h"
-#include "base/mutant.h"
 
 enum { BITS = 28, ROUNDS = 256 };
 static const uint64_t most_chunks = (UINT64_C(1) << BITS) - 1;
@@ -105,7 +104,7 @@ static bool take_own(vyre_share *share, vyre_range *out_range) {
         const uint64_t some = (rest.end - rest.begin) / share->fraction, count = some ? some : 1;
         const vyre_range left = {.begin = rest.begin + count, .end = rest.end};
         if (atomic_compare_exchange_weak(mine, &word, pack(share->round, left))) {
-            *out_range = hand_out(share, rest.begin, VYRE_MUTANT(share_takes_less, count, 1));
+            *out_range = hand_out(share, rest.begin, count);
             return true;
         }
     }
@@ -123,8 +122,7 @@ static bool steal_from(vyre_share *share, uint32_t worker) {
         uint64_t middle = rest.begin + (rest.end - rest.begin) / 2;
         vyre_range left = {.begin = rest.begin, .end = middle};
         if (atomic_compare_exchange_weak(theirs, &word, pack(share->round, left))) {
-            vyre_range taken = {.begin = VYRE_MUTANT(share_steal_overlaps, middle, rest.begin),
-                                .end = rest.end};
+            vyre_range taken = {.begin = middle, .end = rest.end};
             atomic_store(&share->slots[share->me].rest, pack(share->round, taken));
             return true;
         }

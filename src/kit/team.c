@@ -23,7 +23,6 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "kit/cores.h"
 
 typedef struct member {
@@ -68,7 +67,7 @@ static void run_job(vyre_team *team, vyre_worker *worker) {
 #ifdef __SSE__
     enum { DEFAULT_MODE = 0x1f80 };
     unsigned mode = _mm_getcsr();
-    _mm_setcsr(VYRE_MUTANT(team_keeps_float_mode, DEFAULT_MODE, mode));
+    _mm_setcsr(DEFAULT_MODE);
     team->job(worker, team->arg);
     _mm_setcsr(mode);
 #else

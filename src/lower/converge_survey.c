@@ -8,7 +8,6 @@
 #include "analysis/effects.h"
 #include "analysis/shape.h"
 #include "base/intern.h"
-#include "base/mutant.h"
 #include "ir/waits.h"
 #include "lower/capabilities.h"
 #include "lower/passes.h"
@@ -46,9 +45,7 @@ static void mark_syncs(vyre_converge *all, const vyre_shapes *shapes) {
             all->marks[s] |= VYRE_MARK_COUNTS;
         }
         vyre_shape control = vyre_shapes_control(shapes, s - p->entry);
-        if (op == VYRE_STMT_SUBGROUP &&
-            VYRE_MUTANT(converge_subgroups_meet, !vyre_shape_uniform(control, VYRE_SHAPE_GROUP),
-                        false)) {
+        if (op == VYRE_STMT_SUBGROUP && !vyre_shape_uniform(control, VYRE_SHAPE_GROUP)) {
             all->marks[s] |= VYRE_MARK_APART;
         }
     }
@@ -96,7 +93,7 @@ static void mark_ways_out(vyre_converge *all, const vyre_shapes *shapes) {
         if ((vyre_loops(n->op) || arms) && all->marks[s] & VYRE_MARK_COUNTS && n->match > until) {
             until = n->match;
         }
-        bool early = VYRE_MUTANT(converge_ends_together, s >= together, false) && s < until;
+        bool early = s >= together && s < until;
         all->marks[s] |= vyre_ends_lane(n->op) && early ? VYRE_MARK_ENDS : 0;
         all->marks[s] |=
             vyre_jumps(n->op) && all->marks[n->match] & VYRE_MARK_SYNC ? VYRE_MARK_JUMPS : 0;

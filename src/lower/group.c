@@ -27,7 +27,6 @@
  * operations by one lane. */
 #include "lower/group.h"
 
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "lower/subgroup.h"
 
@@ -166,10 +165,7 @@ static vyre_expr reduce(const maker *m, uint8_t sub) {
     for (; size > 0; count = size, size /= 2) {
         const vyre_decl to = size == 1 ? result : values;
         vyre_build_if(m->b, op(m, VYRE_EXPR_LT, memory->self, u32(m, count - size)));
-        vyre_expr from =
-            let(m, "_from",
-                VYRE_MUTANT(group_mirrored, op(m, VYRE_EXPR_ADD, memory->self, u32(m, size)),
-                            op(m, VYRE_EXPR_SUB, u32(m, count - 1), memory->self)));
+        vyre_expr from = let(m, "_from", op(m, VYRE_EXPR_ADD, memory->self, u32(m, size)));
         vyre_expr x_there = VYRE_NONE, y_there = VYRE_NONE;
         if (m->counts) {
             x_there = let(m, "_here", is_there(m, memory->present, memory->self));
@@ -184,7 +180,7 @@ static vyre_expr reduce(const maker *m, uint8_t sub) {
                 choose(m, op(m, VYRE_EXPR_OR, x_there, y_there), u32(m, 1), u32(m, 0)));
         }
         vyre_build_end(m->b);
-        VYRE_MUTANT(group_step_races, barrier(m), size == 1 ? barrier(m) : (void)0);
+        barrier(m);
     }
     return vyre_build_load(m->b, result, u32(m, 0));
 }
@@ -266,8 +262,7 @@ static void combine_two(const maker *m, vyre_expr_op which, vyre_expr to, vyre_e
     vyre_builder *b = m->b;
     const vyre_decl values = m->memory->values[m->type], present = m->memory->present;
     vyre_build_if(b, is_there(m, present, from));
-    vyre_build_if(b, VYRE_MUTANT(group_leader_adds_absent, is_there(m, present, to),
-                                 vyre_build_bool(b, true)));
+    vyre_build_if(b, is_there(m, present, to));
     vyre_build_store(b, values, to,
                      op(m, which, vyre_build_load(b, values, x), vyre_build_load(b, values, y)));
     vyre_build_else(b);
@@ -410,7 +405,7 @@ void vyre_group_replace(vyre_each *each, vyre_group_memory *memory, vyre_stmt st
             memory->done = stmt + 1;
             vyre_group_bind(each, stmt + 1, vyre_build_load(m.b, last, u32(&m, memory->lanes - 1)));
         }
-        if (VYRE_MUTANT(group_scan_overtaken, last == values, false)) {
+        if (last == values) {
             barrier(&m);
         }
     } else {

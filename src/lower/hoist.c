@@ -1,8 +1,6 @@
 /* Replacing expressions by statements. */
 #include "lower/hoist.h"
 
-#include "base/mutant.h"
-
 typedef struct hoisting {
     const vyre_hoist_pass *pass;
     const void *user;
@@ -43,9 +41,7 @@ static bool replace_stmt(vyre_each *each, vyre_stmt s) {
     if (h->pass->replace_stmt && h->pass->replace_stmt(each, s, h->user)) {
         return true;
     }
-    if (VYRE_MUTANT(hoist_out_of_loop,
-                    n->op != VYRE_STMT_WHILE || !concerns_any(h, rw->p, n->first_expr, n->end_expr),
-                    true)) {
+    if (n->op != VYRE_STMT_WHILE || !concerns_any(h, rw->p, n->first_expr, n->end_expr)) {
         return false;
     }
     vyre_builder_at(to, vyre_program_stmt_place(rw->source, s));

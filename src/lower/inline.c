@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/rewrite.h"
 #include "ir/unique.h"
@@ -46,7 +45,7 @@ static bool reserve_tags(inliner *in) {
 /* Tags are used once in a program: each copy of a function gets its own, for begin and wait. */
 static const char *copy_tag(vyre_rewriter *rw, const char *tag, void *user) {
     inliner *in = user;
-    if (VYRE_MUTANT(inline_shares_tags, in->copy == 0, true)) {
+    if (in->copy == 0) {
         return NULL;
     }
     copied_tag *latest = &in->latest[vyre_intern_find(&in->tags.used, tag, strlen(tag))];

@@ -23,7 +23,6 @@
 
 #include "analysis/effects.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "ir/fold.h"
@@ -143,12 +142,12 @@ static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
     if (source == all->p->stmts[begin].decl2 && all->is_every) {
         return wait; /* one after the other, elements would be read that were just written */
     }
-    bool others = VYRE_MUTANT(lower_async_no_barrier, has_barrier(all, begin, wait), false);
+    bool others = has_barrier(all, begin, wait);
     if (role != VYRE_PRIVATE && (others || !all->is_every)) {
         vyre_split_scope scope =
             role == VYRE_WORKGROUP ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID;
         include_before(all, scope, begin, &r);
-        VYRE_MUTANT(lower_async_until_wait, include_behind(all, scope, wait, &r), (void)0);
+        include_behind(all, scope, wait, &r);
     }
     for (vyre_stmt s = r.first; s < r.end; s++) {
         if (vyre_effects_write(all->effects, s, source)) {
@@ -275,8 +274,7 @@ static vyre_status find_pending(plan *all, vyre_diag *diag) {
     for (vyre_stmt begin = p->entry; begin < p->stmt_count && status == VYRE_OK; begin++) {
         bool crosses = all->is_every;
         for (vyre_stmt s = begin + 1; is_begin(p->stmts[begin].op) && s < p->stmt_count; s++) {
-            crosses |= VYRE_MUTANT(lower_async_no_jumps, ends_launch(all, s, begin),
-                                   vyre_waits_for(all->scope, p->stmts[s].op));
+            crosses |= ends_launch(all, s, begin);
             if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
                 strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
                 status = crosses ? add_pending(all, begin, s, diag) : VYRE_OK;

@@ -11,7 +11,6 @@
  * by whoever does them: they are no accesses of a lane. Cost: ranges, and one copy. */
 #include "analysis/range.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"
 #include "lower/passes.h"
@@ -33,8 +32,7 @@ static vyre_expr bound_index(vyre_each *each, vyre_expr source, vyre_expr index)
 
 static vyre_expr is_inside(vyre_builder *to, vyre_expr index, vyre_decl memory) {
     const vyre_expr length = vyre_build_len(to, memory);
-    return VYRE_MUTANT(bounds_one_beyond, vyre_build_op(to, VYRE_EXPR_LT, index, length, VYRE_NONE),
-                       vyre_build_op(to, VYRE_EXPR_LE, index, length, VYRE_NONE));
+    return vyre_build_op(to, VYRE_EXPR_LT, index, length, VYRE_NONE);
 }
 
 static vyre_expr replace(vyre_each *each, vyre_expr expr, const vyre_expr *operands,
@@ -51,10 +49,7 @@ static vyre_expr replace(vyre_each *each, vyre_expr expr, const vyre_expr *opera
                                ? first
                                : vyre_build_op(to, VYRE_EXPR_SELECT, inside, index, first);
     const vyre_expr zero = vyre_build_literal(to, (vyre_type)e->type, 0);
-    return vyre_build_op(
-        to, VYRE_EXPR_SELECT, inside,
-        vyre_build_load(to, memory, VYRE_MUTANT(bounds_load_anywhere, safe, index)),
-        VYRE_MUTANT(bounds_gives_first, zero, vyre_build_load(to, memory, vyre_build_u32(to, 0))));
+    return vyre_build_op(to, VYRE_EXPR_SELECT, inside, vyre_build_load(to, memory, safe), zero);
 }
 
 /* Stores and atomics */

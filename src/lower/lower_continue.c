@@ -27,7 +27,6 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "ir/waits.h"
@@ -173,7 +172,7 @@ static bool judge(plan *all, const vyre_shapes *shapes) {
         const bool apart =
             is_cut(all, s) && !vyre_shape_uniform(vyre_shapes_control(shapes, s - p->entry), whole);
         if (apart && all->dead[s]) {
-            all->fates[s] = VYRE_MUTANT(lower_continue_dead, GOES, STAYS);
+            all->fates[s] = GOES;
         } else if (apart && n->op == VYRE_STMT_CONTINUE) {
             all->fates[s] = LOWERED;
             mark_around(all, n->match);
@@ -263,7 +262,7 @@ static void find_shadows(plan *all) {
             all->bound[n->var] = s;
         }
         if (all->fates[s] == LOWERED && !goes_on(all, s) && top_list(all)->opener != n->match &&
-            VYRE_MUTANT(lower_continue_joins, is_followed(all), false)) {
+            is_followed(all)) {
             add_shadows(all, s);
         }
         survey_stmt(all, s);
@@ -478,7 +477,7 @@ static vyre_status lower(plan *all, vyre_program *program, vyre_program **out_pr
     if (status != VYRE_OK || all->failed) {
         return vyre_fail_memory(diag, "splitting");
     }
-    if (VYRE_MUTANT(lower_continue_never, any, false)) {
+    if (any) {
         find_shadows(all);
         return rewrite(all, out_program, diag);
     }

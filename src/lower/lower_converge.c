@@ -32,7 +32,6 @@
  * the group must come to them; group_any and group_all are votes. Not done: grid barriers, for
  * which a vote of the grid would be needed. */
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "lower/capabilities.h"
 #include "lower/converge.h"
@@ -136,7 +135,7 @@ static vyre_expr vote_on(vyre_each *each, vyre_expr says) {
     vyre_expr any =
         vyre_build_op(b, VYRE_EXPR_EQ, vyre_build_load(b, all->vote, zero), round, VYRE_NONE);
     vyre_expr bound = var(each, let(each, "_any", any));
-    VYRE_MUTANT(converge_vote_open, vyre_build_barrier(b, VYRE_SEQ_CST), (void)0);
+    vyre_build_barrier(b, VYRE_SEQ_CST);
     return bound;
 }
 
@@ -155,9 +154,7 @@ static void replace_vote(vyre_each *each, vyre_stmt s) {
         return;
     }
     value = is_all ? negate(each, value) : value;
-    vyre_expr any = vote_on(each, VYRE_MUTANT(group_vote_absent, all->maybe_off, false)
-                                      ? both(each, var(each, all->on), value)
-                                      : value);
+    vyre_expr any = vote_on(each, all->maybe_off ? both(each, var(each, all->on), value) : value);
     vyre_group_bind(each, s, is_all ? negate(each, any) : any);
 }
 

@@ -14,7 +14,6 @@
  * tested. Two lanes that write parts of one element race, whole or by bytes, so that reading the
  * rest of it first changes nothing. */
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "lower/capabilities.h"
@@ -89,7 +88,7 @@ static vyre_expr sum(const copy *c, const end *e, vyre_expr base, vyre_expr inde
         return index;
     }
     vyre_expr exact = op(c, VYRE_EXPR_ADD, base, index);
-    if (VYRE_MUTANT(copy_wraps, e->width > 1, true)) {
+    if (e->width > 1) {
         return exact;
     }
     return vyre_build_op(c->b, VYRE_EXPR_SELECT, op(c, VYRE_EXPR_LT, exact, base),
@@ -145,7 +144,7 @@ static void move_elements(const copy *c) {
     } else if (!is_known && w > 1) {
         vyre_expr rest = let(c, "_rest", op(c, VYRE_EXPR_REM, c->size, u32(c, w)));
         vyre_build_if(c->b, op(c, VYRE_EXPR_NE, rest, u32(c, 0)));
-        VYRE_MUTANT(copy_no_rest, move_rest(c, to, from, whole, rest), (void)0);
+        move_rest(c, to, from, whole, rest);
         vyre_build_end(c->b);
     }
 }
@@ -265,7 +264,7 @@ static uint32_t low_zeros(const vyre_program_view *p, vyre_expr root, uint32_t n
         }
         case VYRE_EXPR_MUL: known = x + y; break;
         case VYRE_EXPR_ADD:
-        case VYRE_EXPR_SUB: known = VYRE_MUTANT(copy_alignment_of_sum, x<y, x> y) ? x : y; break;
+        case VYRE_EXPR_SUB: known = x < y ? x : y; break;
         case VYRE_EXPR_BIT_AND: known = x > y ? x : y; break;
         case VYRE_EXPR_SHL:
             known = p->exprs[n->u.arg[1]].op == VYRE_EXPR_LITERAL
@@ -314,8 +313,7 @@ static void replace_copy(vyre_each *each, vyre_stmt s) {
         move_bytes(&c);
     } else {
         vyre_expr within = op(&c, VYRE_EXPR_REM, given, u32(&c, c.to.width));
-        vyre_build_if(b, VYRE_MUTANT(copy_always_aligned, op(&c, VYRE_EXPR_EQ, within, u32(&c, 0)),
-                                     vyre_build_bool(b, true)));
+        vyre_build_if(b, op(&c, VYRE_EXPR_EQ, within, u32(&c, 0)));
         move_elements(&c);
         vyre_build_else(b);
         move_bytes(&c);

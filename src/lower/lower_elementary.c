@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "lower/hoist.h"
 #include "lower/passes.h"
 #include "lower/sequence.h"

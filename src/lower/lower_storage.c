@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"

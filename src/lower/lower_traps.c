@@ -21,7 +21,6 @@
  * as name. Cost: none as long as nobody traps. Not done: programs that wait for their grid, since
  * only the traps before the next such barrier count. */
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "lower/capabilities.h"
@@ -224,7 +223,7 @@ bool vyre_trap_find(const vyre_program *lowered, vyre_decl traps, const uint32_t
             const uint32_t *at = words + 1 + (set * sites + site) * SITE;
             uint32_t key = at[0] > at[1] ? at[0] : at[1]; /* of one bit as good as of another */
             s = next_site(p, traps, s);
-            if (VYRE_MUTANT(trap_last_site, key > best, key != 0)) {
+            if (key > best) {
                 best = key;
                 *out_record =
                     (vyre_trap_record){.lane = (set << SET_BITS) + ((1u << SET_BITS) - key),

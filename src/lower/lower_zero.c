@@ -12,7 +12,6 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "ir/fold.h"
@@ -210,7 +209,7 @@ static bool is_written_first(const zeroing *all, cover *c) {
     const vyre_program_view *p = all->p;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s = end_of(p, s) + 1) {
         const vyre_stmt_node *n = &p->stmts[s];
-        if (is_barrier(n->op) && VYRE_MUTANT(zero_part_is_all, c->left == 0, true)) {
+        if (is_barrier(n->op) && c->left == 0) {
             return true;
         }
         if (!concerns(p, s, end_of(p, s), c->decl)) {

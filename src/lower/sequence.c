@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "ir/builder.h"
 
 enum { DEPTH = 6 };

@@ -12,7 +12,6 @@
  * reads values itself. Cost: two barriers; 31 operations of one lane. */
 #include "lower/subgroup.h"
 
-#include "base/mutant.h"
 #include "ir/builder.h"
 
 enum { SIZE = VYRE_SUBGROUP_SIZE_FIXED };
@@ -140,8 +139,7 @@ static void combine(const maker *m, vyre_decl values, vyre_expr_op which, vyre_e
     }
     vyre_build_if(b, op(m, VYRE_EXPR_NE, vyre_build_load(b, present, from), u32(m, 0)));
     vyre_expr here = op(m, VYRE_EXPR_NE, vyre_build_load(b, present, at), u32(m, 0));
-    vyre_build_store(b, values, at,
-                     VYRE_MUTANT(subgroup_adds_absent, choose(m, here, both, other), both));
+    vyre_build_store(b, values, at, choose(m, here, both, other));
     vyre_build_store(b, present, at, u32(m, 1));
     vyre_build_end(b);
 }

@@ -29,7 +29,6 @@
 #include "analysis/effects.h"
 #include "analysis/owned.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/each.h"
 
 enum { ANYWHERE = VYRE_NONE }; /* beside VYRE_OWNED_NOT, here: not at all, and forms */
@@ -235,7 +234,7 @@ static void close_construct(optimiser *o) {
     if (op == VYRE_STMT_IF) {
         unite(o, o->current, top.then_end == VYRE_NONE ? top.part : top.then_end);
     } else if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
-        VYRE_MUTANT(opt_no_back_edge, unite(o, o->current, top.part), (void)0);
+        unite(o, o->current, top.part);
         o->current = top.part;
         o->depth--;
     }
@@ -247,7 +246,7 @@ static void jump(optimiser *o, vyre_stmt loop) {
     while (o->open.data[i - 1].opener != loop) {
         i--;
     }
-    VYRE_MUTANT(opt_no_jumps, unite(o, o->current, o->open.data[i - 1].part), (void)0);
+    unite(o, o->current, o->open.data[i - 1].part);
 }
 
 static void wait_for_grid(optimiser *o, vyre_stmt s) {
@@ -317,12 +316,10 @@ static bool compare(access before, access behind, bool writes_before, bool write
     if (before.at == 0 || behind.at == 0) {
         return false;
     }
-    if (before.at != ANYWHERE && VYRE_MUTANT(opt_mixes_forms, before.at == behind.at, true)) {
+    if (before.at != ANYWHERE && before.at == behind.at) {
         return true;
     }
-    const bool in_group =
-        before.group != ANYWHERE &&
-        VYRE_MUTANT(opt_mixes_groups, before.group == behind.group, behind.group != ANYWHERE);
+    const bool in_group = before.group != ANYWHERE && before.group == behind.group;
     if (!in_group || out->before.at == 0) { /* one between any lanes counts for more */
         *out = (conflict){.before = before,
                           .behind = behind,
@@ -342,8 +339,7 @@ typedef struct verdict {
 static void judge(optimiser *o, const use *before, const use *behind, verdict *v) {
     conflict found = {.before = {0}};
     bool own = compare(before->writes, behind->writes, true, true, &found);
-    own |= VYRE_MUTANT(opt_ignores_reads_before,
-                       compare(before->reads, behind->writes, false, true, &found), false);
+    own |= compare(before->reads, behind->writes, false, true, &found);
     own |= compare(before->writes, behind->reads, true, false, &found);
     const vyre_decl decl = before->decl;
     const bool shared = o->p->decls[decl].role != VYRE_WORKGROUP;
@@ -385,7 +381,7 @@ static void decide(optimiser *o, barrier *b) {
     const part *x = &o->parts.data[before], *y = &o->parts.data[behind];
     const vyre_stmt trap = x->trap != VYRE_NONE ? x->trap : y->trap;
     verdict v = {.grid.decl = VYRE_NONE, .group.decl = VYRE_NONE};
-    if (VYRE_MUTANT(opt_ignores_traps, trap != VYRE_NONE, false)) {
+    if (trap != VYRE_NONE) {
         b->why = (conflict){.decl = VYRE_NONE, .before = {ANYWHERE, ANYWHERE, trap}};
         return;
     }
@@ -401,7 +397,7 @@ static void decide(optimiser *o, barrier *b) {
         qsort(o->out->owned.data + b->first_owned, b->owned_count, sizeof *o->out->owned.data,
               by_number);
     }
-    b->fate = VYRE_MUTANT(opt_never_weakens, v.group.decl != VYRE_NONE, false) ? WEAKENED : REMOVED;
+    b->fate = v.group.decl != VYRE_NONE ? WEAKENED : REMOVED;
     b->why = v.group;
     o->out->along_x |= v.along_x;
     unite(o, before, behind);

@@ -36,7 +36,6 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/each.h"
 
 /* Offsets: more than any stencil reaches. A body that is worth four copies. */
@@ -124,7 +123,7 @@ static bool stays_together(const finder *f, vyre_stmt loop) {
     for (vyre_stmt s = loop + 1; s < f->p->stmts[loop].match; s++) {
         const vyre_stmt_node *n = &f->p->stmts[s];
         bool leaves = n->op == VYRE_STMT_BREAK && n->match == loop;
-        if (VYRE_MUTANT(trips_break, leaves, false) || vyre_waits_of((vyre_stmt_op)n->op) != 0) {
+        if (leaves || vyre_waits_of((vyre_stmt_op)n->op) != 0) {
             return false;
         }
     }
@@ -168,9 +167,7 @@ static turn how_to_turn(const finder *f, vyre_stmt s) {
     uint8_t end = f->scratch[n->arg[1] - n->first_expr].kind;
     uint8_t control = vyre_shapes_control(f->shapes, s - f->p->entry).kind;
     uint8_t widest = end > control ? end : control;
-    return widest <= VYRE_SHAPE_GRID                                    ? TURN_GRID
-           : VYRE_MUTANT(trips_ends_apart, end <= VYRE_SHAPE_ROW, true) ? TURN_ROWS
-                                                                        : TURN_NOT;
+    return widest <= VYRE_SHAPE_GRID ? TURN_GRID : end <= VYRE_SHAPE_ROW ? TURN_ROWS : TURN_NOT;
 }
 
 /* Variables that are bound once and never assigned. */
@@ -207,7 +204,7 @@ static void find_loops(finder *f) {
         }
         turned *loop = &f->loops[s];
         *loop = (turned){.how = (uint8_t)how_to_turn(f, s), .offset = offset};
-        if (loop->how == TURN_GRID && VYRE_MUTANT(trips_pending, pending > 0, false)) {
+        if (loop->how == TURN_GRID && pending > 0) {
             loop->how = TURN_ROWS; /* a copy can not be cut in two */
         }
         loop->visits = loop->how == TURN_GRID && adds_up(f, s);
@@ -280,7 +277,7 @@ static void open_trip(vyre_each *each, const opened *in, uint32_t strided) {
     }
     const char *name = strided > 0 ? name_of(each, in->loop, "") : f->p->vars[var].name;
     each->rw.vars[var] = vyre_build_let(b, name, op2(b, VYRE_EXPR_ADD, at, id(b)));
-    vyre_build_if(b, op2(b, VYRE_MUTANT(trips_guard, VYRE_EXPR_LT, VYRE_EXPR_LE), id(b), left));
+    vyre_build_if(b, op2(b, VYRE_EXPR_LT, id(b), left));
 }
 
 static const char *rename_copy(vyre_rewriter *rw, vyre_var var, void *user) {
@@ -298,8 +295,7 @@ static void make_visits(vyre_each *each, vyre_stmt s) {
         if (k > 0) {
             vyre_expr left =
                 op2(b, VYRE_EXPR_SUB, vyre_build_var(b, in.to), vyre_build_var(b, in.trip));
-            vyre_build_if(b, op2(b, VYRE_MUTANT(trips_visit, VYRE_EXPR_GT, VYRE_EXPR_GE), left,
-                                 strides(b, k)));
+            vyre_build_if(b, op2(b, VYRE_EXPR_GT, left, strides(b, k)));
             rw->rename = rename_copy;
             rw->user = each;
         }

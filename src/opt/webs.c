@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/each.h"
 
 typedef struct node {
@@ -178,10 +177,10 @@ static void close_value(finder *f, const variable *v) {
         return;
     }
     const frame *loop = &f->open.data[f->loop];
-    if (VYRE_MUTANT(webs_forget_break, loop->broke > v->since, false)) {
+    if (loop->broke > v->since) {
         meet(f, v->exit, v->current);
     }
-    if (VYRE_MUTANT(webs_forget_continue, loop->continued > v->since, false)) {
+    if (loop->continued > v->since) {
         meet(f, v->head, v->current);
     }
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "plan/packed.h"
 
 enum { LIMIT_BITS = 36, SAMPLE = 4096 };
@@ -161,7 +160,7 @@ static uint32_t set_tail(const vyre_pack *pack, const vyre_pack_view *view, uint
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[d], pack->measure[i].limit);
                 uint32_t bound = pour[i].groups + view->tail[d];
-                tail = bound > tail ? VYRE_MUTANT(bound_tail_long, bound, bound + 1) : tail;
+                tail = bound > tail ? bound : tail;
             }
         }
     }
@@ -230,9 +229,7 @@ static void bound_pairs(vyre_pack *pack, const uint32_t *by_tail) {
             }
             for (uint32_t i = 0; i < pack->measure_count; i++) {
                 vyre_pack_pour_in(&pour[i], pack->measure[i].weight[w], pack->measure[i].limit);
-                raise_bound(pack,
-                            a + pour[i].groups +
-                                VYRE_MUTANT(bound_pair_wide, view->tail[w], view->tail[w] + 1));
+                raise_bound(pack, a + pour[i].groups + view->tail[w]);
             }
         }
     }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "plan/planner.h"
 
 static const uint32_t nowhere = UINT32_MAX;
@@ -66,8 +65,7 @@ static vyre_status check_deps(const vyre_wave_set *set, const uint32_t *group_of
                              " names a wave that does not exist",
                              dep.before, dep.after);
         }
-        if (VYRE_MUTANT(check_same_group, group_of[dep.before] >= group_of[dep.after],
-                        group_of[dep.before] > group_of[dep.after])) {
+        if (group_of[dep.before] >= group_of[dep.after]) {
             char before[VYRE_WAVE_LABEL], after[VYRE_WAVE_LABEL];
             return vyre_fail(diag, VYRE_CHECK_FAILED, "move the later wave behind a barrier",
                              "%s is in group %" PRIu32

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "plan/planner.h"
 
 typedef struct curve {
@@ -62,8 +61,7 @@ static uint32_t widest_step(const curve *c) {
     for (uint32_t i = 0; i + 1 < c->count; i++) {
         const vyre_plan_point *p = &c->points[i];
         uint32_t step = p[0].groups > p[1].groups ? p[0].groups - p[1].groups : 0;
-        if (VYRE_MUTANT(curve_dense, p[1].budget_bytes - p[0].budget_bytes > 1, true) &&
-            step > most) {
+        if (p[1].budget_bytes - p[0].budget_bytes > 1 && step > most) {
             most = step;
             widest = i;
         }

@@ -9,7 +9,6 @@
  * one less, and a wave that finds no place ends the attempt. */
 #include <string.h>
 
-#include "base/mutant.h"
 #include "plan/packed.h"
 
 /* ---- rooms ---- */
@@ -147,7 +146,7 @@ static uint32_t attempt(const vyre_pack *pack, const vyre_pack_view *view, const
     for (uint32_t k = 0; k < pack->count; k++) {
         uint32_t w = order[k], from = 0;
         for (uint32_t e = view->pred.start[w]; e < view->pred.start[w + 1]; e++) {
-            uint32_t behind = f->place[view->pred.target[e]] + VYRE_MUTANT(fit_same_group, 1u, 0u);
+            uint32_t behind = f->place[view->pred.target[e]] + 1u;
             from = behind > from ? behind : from;
         }
         uint32_t g = rooms_find(&f->rooms, from, pack->cost[w]);

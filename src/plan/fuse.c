@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/fold.h"
 #include "lower/inline.h"
 #include "vyre/check.h"
@@ -177,8 +176,7 @@ static bool conflict(const vyre_fusion *f, const vyre_fuse_shared *s, uint32_t a
         return false;
     }
     uint8_t x = f->access[a][s->decl_of[a]], y = f->access[b][s->decl_of[b]];
-    bool writes = VYRE_MUTANT(fuse_ignores_reads, ((x | y) & VYRE_FUSE_WRITES) != 0,
-                              (x & y & VYRE_FUSE_WRITES) != 0);
+    bool writes = ((x | y) & VYRE_FUSE_WRITES) != 0;
     return x && y && writes;
 }
 

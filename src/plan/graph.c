@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "plan/planner.h"
 
 /* Lists of random waves miss the cache; their lines are asked for this many waves (of the layer) or
@@ -63,7 +62,7 @@ static vyre_status cycle(vyre_planner *planner, const vyre_wave_set *set, uint32
                      vyre_wave_label(label, set->waves, planner->fault.wave), unscheduled);
 }
 
-#define VYRE_READY       VYRE_MUTANT(plan_early_layer, 0u, 1u) /* so many still to come */
+#define VYRE_READY       0u /* so many still to come */
 #define VYRE_FIND_LAYERS find_layers
 #define VYRE_DEGREE      uint32_t
 #define VYRE_MISSES      false

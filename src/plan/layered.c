@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "plan/planner.h"
 
 bool vyre_wave_cost(const vyre_wave *wave, uint64_t *out_cost) {
@@ -64,7 +63,7 @@ vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, con
         if (!vyre_wave_cost(&set->waves[wave], &cost[wave])) {
             return overflow(planner, set, wave, diag);
         }
-        if (VYRE_MUTANT(plan_wave_over, cost[wave] > capacity, false)) {
+        if (cost[wave] > capacity) {
             return over_budget(planner, set, wave, cost[wave], capacity, diag);
         }
     }
@@ -79,8 +78,7 @@ uint32_t vyre_plan_layered(const vyre_plan_graph *graph, const uint64_t *cost, u
         uint64_t room = 0;
         for (uint32_t k = graph->layer_start[layer]; k < graph->layer_start[layer + 1]; k++) {
             uint64_t need = cost[graph->order[k]];
-            if (k == graph->layer_start[layer] ||
-                VYRE_MUTANT(plan_group_over, need > room, need > room + 1)) {
+            if (k == graph->layer_start[layer] || need > room) {
                 group_start[groups++] = k;
                 room = capacity;
             }

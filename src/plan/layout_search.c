@@ -7,7 +7,6 @@
  * buffers no longer fit above what is placed ends the branch. */
 #include <string.h>
 
-#include "base/mutant.h"
 #include "plan/layout.h"
 
 static bool together(const vyre_plan_buffer *a, const vyre_plan_buffer *b) {
@@ -52,8 +51,7 @@ static uint64_t lowest_gap(const vyre_plan_layout *layout, const greedy *g, uint
         if (!together(b, other)) {
             continue;
         }
-        if (offset >= at &&
-            VYRE_MUTANT(layout_tight_gap, offset - at >= b->size, offset - at + 1 >= b->size)) {
+        if (offset >= at && offset - at >= b->size) {
             break;
         }
         at = offset + other->size > at ? offset + other->size : at;
@@ -169,8 +167,7 @@ static uint32_t next_choice(exact *x, uint32_t depth, uint32_t after) {
     }
     for (uint32_t i = after; i < layout->count; i++) {
         bool ordered = x->offset[i] > low || (x->offset[i] == low && (!depth || i > last));
-        if (!(x->placed >> i & 1) && ordered &&
-            VYRE_MUTANT(layout_ceiling, x->offset[i] < ceiling, x->offset[i] == low)) {
+        if (!(x->placed >> i & 1) && ordered && x->offset[i] < ceiling) {
             return i;
         }
     }

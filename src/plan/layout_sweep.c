@@ -3,7 +3,6 @@
  * after Masmano's TLSF), neighbours are joined when freed, so every step takes constant time. */
 #include <string.h>
 
-#include "base/mutant.h"
 #include "plan/layout.h"
 
 enum { FINE_BITS = 2, BINS = 64 << FINE_BITS, LOOK = 8, NONE = -1 };
@@ -128,7 +127,7 @@ static void release(sweep *s, int32_t b) {
         s->blocks[b].size += s->blocks[above].size;
         drop_block(s, above);
     }
-    if (below != NONE && VYRE_MUTANT(sweep_joins_used, s->blocks[below].free, true)) {
+    if (below != NONE && s->blocks[below].free) {
         bin_remove(s, below);
         s->blocks[below].size += s->blocks[b].size;
         drop_block(s, b);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "plan/layout.h"
 
 enum { PARTS = 3 }; /* output, scratch, frontier: the longest life first */
@@ -44,7 +43,7 @@ static void find_last(lifetimes *l, uint32_t *group_of, bool keep_results) {
     for (size_t i = 0; i < l->set->dep_count; i++) {
         uint32_t after = group_of[l->set->deps[i].after];
         uint32_t *last = &l->memory[l->set->deps[i].before].last_group;
-        *last = after > *last ? VYRE_MUTANT(memory_dies_early, after, after - 1) : *last;
+        *last = after > *last ? after : *last;
     }
     for (uint32_t w = 0; w < plan->wave_count && keep_results; w++) {
         if (l->memory[w].last_group == group_of[w]) {

@@ -19,7 +19,6 @@
  * nothing else, so results are reproducible. */
 #include <string.h>
 
-#include "base/mutant.h"
 #include "plan/packed.h"
 #include "plan/states.h"
 
@@ -161,7 +160,7 @@ static bool dominates(search *s, uint32_t j, uint32_t i) {
         return false;
     }
     bool equal = s->cost[i] == s->cost[j] && contains(of_i, of_j, s->words);
-    return !equal || VYRE_MUTANT(search_jackson_ties, j < i, true);
+    return !equal || j < i;
 }
 
 static void renumber(search *s, const vyre_pack_view *view, const vyre_pack_view *other) {
@@ -289,7 +288,7 @@ static bool replaceable(search *s, uint64_t room) {
             for (uint32_t v = 0; v < s->words; v++) {
                 for (uint64_t in = dominated[v] & s->load[v]; in; in &= in - 1) {
                     uint32_t w = v * 64 + (uint32_t)__builtin_ctzll(in);
-                    if (VYRE_MUTANT(search_jackson_room, s->cost[j] - s->cost[w] <= room, true)) {
+                    if (s->cost[j] - s->cost[w] <= room) {
                         return true;
                     }
                 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mutant.h"
 
 enum { FIRST_CAPACITY = 256 };
 
@@ -121,7 +120,7 @@ uint32_t vyre_states_add(vyre_states *states, const uint64_t *set, uint32_t dept
         return VYRE_STATE_NONE;
     }
     uint32_t *slot = find_slot(states, set);
-    if (*slot && VYRE_MUTANT(states_depth, states->state[*slot - 1].depth <= depth, true)) {
+    if (*slot && states->state[*slot - 1].depth <= depth) {
         return VYRE_STATE_NONE;
     }
     uint32_t number = states->count++;

@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 typedef unsigned long long ull;
 
@@ -145,8 +144,7 @@ static vyre_status check_sizes(const vyre_carry_need *need, vyre_diag *diag) {
                        (ull)need->groups);
         return fail(need, VYRE_LIMIT, why, diag);
     }
-    if (need->info->memory_bytes &&
-        VYRE_MUTANT(carry_beyond_memory, total_bytes(need) > need->info->memory_bytes, false)) {
+    if (need->info->memory_bytes && total_bytes(need) > need->info->memory_bytes) {
         (void)snprintf(why, sizeof why, ", which has %llu", (ull)need->info->memory_bytes);
         return fail(need, VYRE_OUT_OF_MEMORY, why, diag);
     }
@@ -169,9 +167,7 @@ static bool fits(const vyre_carry_need *need) {
     const vyre_module_view *m = need->module;
     bool all = true;
     for (uint32_t i = 0; i < m->buffer_count; i++) {
-        all = all && own_words(need, &m->buffers[i]) <=
-                         VYRE_MUTANT(carry_chunk_wraps, most_words(need),
-                                     need->info->max_buffer_bytes ? most_words(need) : UINT64_MAX);
+        all = all && own_words(need, &m->buffers[i]) <= most_words(need);
     }
     return all;
 }
@@ -179,8 +175,7 @@ static bool fits(const vyre_carry_need *need) {
 vyre_status vyre_carry_check(const vyre_carry_need *need, vyre_split_options *how, bool *out_fits,
                              vyre_diag *diag) {
     vyre_status status = check_sizes(need, diag);
-    *out_fits = status == VYRE_OK &&
-                VYRE_MUTANT(carry_always_spread, fits(need), how->lane_words == 0 && fits(need));
+    *out_fits = status == VYRE_OK && fits(need);
     if (status != VYRE_OK || *out_fits) {
         return status;
     }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "schedule/carry_size.h"
 
@@ -203,7 +202,7 @@ static vyre_status spread(vyre_schedule *s, const vyre_split_options *how, vyre_
 /* Memory of so many bytes; what is there is kept if it has as many. */
 static vyre_status resize(const vyre_call *call, uint64_t bytes, vyre_memory *memory,
                           uint64_t *size, vyre_diag *diag) {
-    if (*memory && VYRE_MUTANT(carry_size_kept, *size == bytes, true)) {
+    if (*memory && *size == bytes) {
         return VYRE_OK;
     }
     vyre_device_free(call->device, *memory);
@@ -247,10 +246,10 @@ vyre_status vyre_schedule_prepare(vyre_schedule *s, const uint32_t grid[3], vyre
 
 vyre_status vyre_schedule_zero(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     vyre_status status = VYRE_OK;
-    bool dirty = VYRE_MUTANT(carry_not_zeroed, s->is_used, false);
+    bool dirty = s->is_used;
     vyre_call call = {.device = s->device, .trace = trace, .name = "carried values"};
     uint32_t buffers = vyre_module_get(s->module)->buffer_count;
-    uint32_t zeroed = VYRE_MUTANT(carry_first_zeroed, buffers, buffers > 0);
+    uint32_t zeroed = buffers;
     for (uint32_t i = 0; i < zeroed && dirty && status == VYRE_OK; i++) {
         status = vyre_call_zero(&call, s->own[i].memory, 0, s->own[i].bytes, diag);
     }

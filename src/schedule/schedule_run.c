@@ -29,7 +29,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/call.h"
 #include "kit/cancel.h"
 #include "schedule/carry_size.h"
@@ -112,7 +111,7 @@ static void report(const run *r, const tally *done) {
     stats->segments = r->m->segment_count;
     stats->carry_buffers = r->m->buffer_count;
     stats->launches += done->launches;
-    stats->skipped_launches += done->empty + VYRE_MUTANT(ahead_waste_hidden, r->wasted, 0);
+    stats->skipped_launches += done->empty + r->wasted;
     stats->carried_bytes += done->carried_bytes;
     stats->sync_points += done->sync_points;
     r->pass->result->steps += done->steps;
@@ -196,10 +195,8 @@ static RARELY vyre_status end_launch(run *r, uint32_t number, vyre_status status
 static vyre_status note_queued(run *r, const struct vyre_compiled_segment *segment) {
     r->queued++;
     r->may_trap |= segment->tells_traps;
-    return VYRE_MUTANT(queue_endless, r->queued >= VYRE_LIMIT_QUEUED, false) ||
-                   segment->trap != VYRE_NONE
-               ? wait_for_queue(r)
-               : VYRE_OK;
+    return r->queued >= VYRE_LIMIT_QUEUED || segment->trap != VYRE_NONE ? wait_for_queue(r)
+                                                                        : VYRE_OK;
 }
 
 /* In a grid of which `one` tells; what is bound is known. */
@@ -279,7 +276,7 @@ static bool ends_interval(const vyre_step *step) {
 /* Behind a step of which it is known that its turn has come. */
 static vyre_status end_step(run *r, const vyre_step *step) {
     vyre_status status = VYRE_OK;
-    if (VYRE_MUTANT(queue_past_trap, r->may_trap, false) && ends_interval(step)) {
+    if (r->may_trap && ends_interval(step)) {
         status = wait_for_queue(r);
     }
     return status == VYRE_OK && vyre_trap_is_due(&r->trap, step)
@@ -317,8 +314,7 @@ static vyre_status run_step(run *r, const vyre_reader *reader) {
 
 static void count_visits(run *r) {
     for (uint32_t i = 0; i < r->m->step_count; i++) {
-        count_step(r, i, VYRE_MUTANT(visits_counted_once, r->s->visits[i], r->s->visits[i] > 0),
-                   &r->done);
+        count_step(r, i, r->s->visits[i], &r->done);
     }
 }
 
@@ -374,8 +370,7 @@ static vyre_status enqueue_step(run *r, batch *b) {
 static bool must_ask(const run *r) {
     return r->here.step == VYRE_NONE || r->trap.happened ||
            (r->may_trap && ends_interval(&r->m->steps[r->behind])) ||
-           VYRE_MUTANT(ahead_past_collective, r->m->steps[r->behind].collective != VYRE_NONE,
-                       false);
+           r->m->steps[r->behind].collective != VYRE_NONE;
 }
 
 static vyre_status fill(run *r, batch *b) {
@@ -434,7 +429,7 @@ static vyre_status take_word(run *r, batch *b, uint32_t *out_word) {
 
 /* Forgets a batch that is of no interest any more. */
 static void drop(run *r, batch *b) {
-    if (VYRE_MUTANT(ahead_ticket_kept, b->is_late, false)) {
+    if (b->is_late) {
         vyre_call call = word_call(r, NULL);
         (void)vyre_call_await(&call, b->ticket, NULL, sizeof(uint32_t), NULL, NULL);
     }
@@ -472,11 +467,11 @@ static vyre_status go_back(run *r, const batch *b, uint32_t word) {
     r->done = miss->done;
     r->behind = r->here.step;
     waste(r, front - r->done.launches);
-    if (VYRE_MUTANT(ahead_dead_go_on, word / 2 % 2, 0)) {
+    if (word / 2 % 2) {
         r->here.step = VYRE_NONE;
         return VYRE_OK;
     }
-    r->s->went_away[r->behind] = VYRE_MUTANT(ahead_learns_nothing, word % 2 == 0, false);
+    r->s->went_away[r->behind] = word % 2 == 0;
     vyre_position_guess(&r->here, word % 2);
     return VYRE_OK;
 }
@@ -504,7 +499,7 @@ static vyre_status run_batch(run *r, batch *now, batch *before) {
     bool missed = false, late = r->ahead > 0 && r->s->device->table->fetch;
     vyre_status status = fill(r, now);
     /* Checks cost steps, too: the budget may have ended in a launch whose turn does not come. */
-    bool is_doubtful = VYRE_MUTANT(ahead_budget_blind, status == VYRE_STEP_BUDGET, false);
+    bool is_doubtful = status == VYRE_STEP_BUDGET;
     if (status != VYRE_OK && !is_doubtful) {
         return status;
     }
@@ -573,7 +568,7 @@ static void move_swapped(const vyre_schedule *s, vyre_memory *memory) {
     for (uint32_t i = 0; i < m->swapped_count; i++) {
         s->moved[i] = memory[m->swapped[s->held[i]]];
     }
-    for (uint32_t i = 0; i < VYRE_MUTANT(swap_left_behind, m->swapped_count, 0); i++) {
+    for (uint32_t i = 0; i < m->swapped_count; i++) {
         memory[m->swapped[i]] = s->moved[i];
     }
 }

@@ -23,7 +23,6 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/each.h"
 #include "ir/waits.h"
 #include "vyre/limits.h"
@@ -182,8 +181,8 @@ static bool look(finder *f, vyre_stmt s) {
         v->form = found;
         return true;
     }
-    const bool same = found.linear && found.by_global == v->form.by_global &&
-                      VYRE_MUTANT(bases_any_stride, found.by_local == v->form.by_local, true);
+    const bool same =
+        found.linear && found.by_global == v->form.by_global && found.by_local == v->form.by_local;
     if (v->state == FORMLESS || (v->state == FORMED && same)) {
         return false;
     }
@@ -305,9 +304,7 @@ static bool is_fit(finder *f, const vyre_shapes *shapes, vyre_stmt s) {
         for (uint32_t i = 0; i < arity && f->forms[e].linear; i++) {
             const vyre_expr operand = x->u.arg[i];
             const vyre_shape shape = f->scratch[operand - n->first_expr];
-            fit = fit &&
-                  (f->forms[operand].linear ||
-                   VYRE_MUTANT(bases_any_shape, vyre_shape_uniform(shape, VYRE_SHAPE_GROUP), true));
+            fit = fit && (f->forms[operand].linear || vyre_shape_uniform(shape, VYRE_SHAPE_GROUP));
         }
     }
     return fit;

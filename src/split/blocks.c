@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "vyre/limits.h"
 
 typedef struct open_list {
@@ -117,9 +116,7 @@ static bool is_blank(const vyre_block *b) {
 
 /* The block will get something that lies in the region. */
 static void widen_region(const maker *m, vyre_block *b, uint32_t region) {
-    b->region = is_blank(b) ? region
-                            : VYRE_MUTANT(blocks_first_region,
-                                          common_region(m->out, b->region, region), b->region);
+    b->region = is_blank(b) ? region : common_region(m->out, b->region, region);
 }
 
 static void add_item(maker *m, vyre_item_kind kind, vyre_stmt begin, vyre_stmt end) {
@@ -301,8 +298,7 @@ static bool is_private(const maker *m, const vyre_block *b) {
             const vyre_stmt_node *n = &m->p->stmts[s];
             bool plain = item->kind != VYRE_ITEM_RANGE || n->op == VYRE_STMT_LET ||
                          n->op == VYRE_STMT_ASSIGN;
-            if (!plain || !VYRE_MUTANT(blocks_private_loads,
-                                       ignores_memory(m, n->first_expr, n->end_expr), true)) {
+            if (!plain || !ignores_memory(m, n->first_expr, n->end_expr)) {
                 return false;
             }
         }
@@ -476,8 +472,7 @@ static void limit_regions(maker *m) {
         vyre_block *b = &m->out->list.data[i];
         uint32_t nesting = b->preds > 0 && b->region != VYRE_NONE ? find_nesting(m, b) : 0;
         while (b->region != VYRE_NONE &&
-               VYRE_MUTANT(blocks_region_deep, m->out->regions.data[b->region].depth + nesting,
-                           m->out->regions.data[b->region].depth) > VYRE_LIMIT_NESTING) {
+               m->out->regions.data[b->region].depth + nesting > VYRE_LIMIT_NESTING) {
             b->region = m->out->regions.data[b->region].parent;
         }
     }

@@ -15,7 +15,6 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "split/cut.h"
@@ -66,7 +65,7 @@ static void use(analyst *an, uint32_t block, uint32_t entity) {
 }
 
 static void set(analyst *an, uint32_t block, uint32_t entity, bool always) {
-    uint32_t kills = VYRE_MUTANT(carry_kill_always, always, true) ? VYRE_KILLS : 0;
+    uint32_t kills = always ? VYRE_KILLS : 0;
     (void)vyre_presence_add(&an->found, entity, block, VYRE_TOUCHES | VYRE_MODIFIES | kills);
 }
 
@@ -94,8 +93,7 @@ static void need_exprs(analyst *an, uint32_t block, uint32_t user, vyre_expr fir
 static bool is_local_memory(const analyst *an, vyre_decl decl) {
     uint8_t role = an->p->decls[decl].role;
     return role == VYRE_PRIVATE ||
-           (role == VYRE_WORKGROUP &&
-            VYRE_MUTANT(carry_group_memory, an->blocks->scope == VYRE_SPLIT_SCOPE_GRID, true));
+           (role == VYRE_WORKGROUP && an->blocks->scope == VYRE_SPLIT_SCOPE_GRID);
 }
 
 static void use_memory(analyst *an, uint32_t block, vyre_decl decl) {
@@ -182,7 +180,7 @@ static void scan_overwrites(analyst *an, uint32_t block, vyre_stmt s) {
             set(an, block, vyre_entity_of_decl(an->plan, d), true);
         } else {
             an->overwrites.memory[d].new_from = s;
-            an->overwrites.memory[d].new_to = VYRE_MUTANT(carry_new_too_long, end, VYRE_NONE);
+            an->overwrites.memory[d].new_to = end;
         }
     }
 }
@@ -439,7 +437,7 @@ static bool find_operands(analyst *an, problem *to) {
             continue;
         }
         v->recompute = UINT32_MAX;
-        if (an->definitions[e] == VYRE_MUTANT(carry_recompute_assigned, 1, an->definitions[e])) {
+        if (an->definitions[e] == 1) {
             v->recompute = definition != VYRE_NONE ? recipe_cost(an, definition)
                            : is_step(an, e)        ? 0 /* an absent step is 1 */
                                                    : UINT32_MAX;
@@ -648,7 +646,7 @@ static void place_memory(analyst *an, bool pairs) {
 /* In a buffer, blocks of groups lie behind the slots of all lanes; pairs in them begin at even
  * words, too. */
 static void align_groups(vyre_carry_plan *plan) {
-    if (VYRE_MUTANT(carry_odd_groups, plan->group_pairs, false)) {
+    if (plan->group_pairs) {
         plan->lane_words += plan->lane_words % 2;
         plan->group_words += plan->group_words % 2;
     }

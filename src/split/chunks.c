@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 /* The name, and a number from the second on. */
 static void name_buffer(vyre_module *m, uint32_t buffer, const char *name, uint32_t number) {
@@ -45,7 +44,7 @@ static void lay_out(vyre_module *m, uint32_t lane_most, uint32_t group_most, boo
 
 /* No border within a value of 64 bits, where more than one word fits. */
 static uint32_t keep_pairs(uint32_t most, bool pairs) {
-    return pairs && most > 1 ? VYRE_MUTANT(chunk_parts_pairs, most - most % 2, most) : most;
+    return pairs && most > 1 ? most - most % 2 : most;
 }
 
 vyre_status vyre_chunks_init(vyre_module *m, const vyre_carry_plan *plan,

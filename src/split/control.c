@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "split/needs.h"
@@ -165,10 +164,9 @@ static vyre_expr loop_expr(maker *m, const assignment *a) {
     const vyre_stmt_node *n = &m->p->stmts[s];
     if (a->item_kind == VYRE_ITEM_FOR_STEP) {
         vyre_expr var = scalar_value(m, n->var), step = bound(m, s, VYRE_LOOP_STEP);
-        return a->value == n->var
-                   ? op2(m, VYRE_EXPR_ADD, var, step)
-                   : op2(m, VYRE_MUTANT(control_one_trip_more, VYRE_EXPR_LT, VYRE_EXPR_LE), step,
-                         op2(m, VYRE_EXPR_SUB, bound(m, s, VYRE_LOOP_TO), var));
+        return a->value == n->var ? op2(m, VYRE_EXPR_ADD, var, step)
+                                  : op2(m, VYRE_EXPR_LT, step,
+                                        op2(m, VYRE_EXPR_SUB, bound(m, s, VYRE_LOOP_TO), var));
     }
     if (a->value != loop_value(m, s, VYRE_LOOP_MORE)) {
         const uint32_t arg = a->value == n->var                           ? 0
@@ -177,10 +175,9 @@ static vyre_expr loop_expr(maker *m, const assignment *a) {
         return n->arg[arg] == VYRE_NONE ? u32(m, 1) : vyre_rewrite_expr(&m->rw, n->arg[arg]);
     }
     vyre_expr some = op2(m, VYRE_EXPR_LT, scalar_value(m, n->var), bound(m, s, VYRE_LOOP_TO));
-    return VYRE_MUTANT(control_step_zero, steps_surely(m, s), true)
-               ? some
-               : op2(m, VYRE_EXPR_AND, some,
-                     op2(m, VYRE_EXPR_NE, bound(m, s, VYRE_LOOP_STEP), u32(m, 0)));
+    return steps_surely(m, s) ? some
+                              : op2(m, VYRE_EXPR_AND, some,
+                                    op2(m, VYRE_EXPR_NE, bound(m, s, VYRE_LOOP_STEP), u32(m, 0)));
 }
 
 static void assign(maker *m, uint32_t scalar, vyre_expr value) {

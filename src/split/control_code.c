@@ -4,8 +4,6 @@
  * writes. Operations on u32, i32 and bool have instructions of their own, all else is folded. */
 #include "split/control_code.h"
 
-#include "base/mutant.h"
-
 static bool is_word(vyre_type type) {
     return type == VYRE_U32 || type == VYRE_I32;
 }
@@ -100,8 +98,7 @@ static bool add(vyre_control_code *code, const vyre_program_view *p, vyre_expr e
                             ? VYRE_CODE_ID
                             : op_of(n, (vyre_type)p->exprs[n->u.arg[0]].type, &swap));
     for (uint32_t i = 0; i < arity && ok; i++) {
-        ok = set_operand(code, p, n->u.arg[VYRE_MUTANT(code_never_swaps, swap, false) ? 1 - i : i],
-                         room, &made, i, a);
+        ok = set_operand(code, p, n->u.arg[swap ? 1 - i : i], room, &made, i, a);
     }
     return ok && vyre_vec_push(a, &code->list, made);
 }

@@ -5,7 +5,6 @@
  * A straight rest is launched in vain at worst. */
 #include "split/ends.h"
 
-#include "base/mutant.h"
 #include "split/carry.h"
 
 /* Only while `ends` is made: a loop or a collective can be reached. */
@@ -77,7 +76,7 @@ void vyre_ends_find(uint8_t *ends, const vyre_blocks *blocks, const vyre_program
     spread_forwards(ends, blocks, found->stack);
     spread_backwards(ends, blocks, p, found);
     for (uint32_t i = 0; i < blocks->list.count; i++) {
-        if (ends[i] & VYRE_MAY_END && VYRE_MUTANT(ends_never_ask, ends[i] & MATTERS, 0)) {
+        if (ends[i] & VYRE_MAY_END && ends[i] & MATTERS) {
             ends[i] |= VYRE_ASKS_FOR_LIFE;
         }
         ends[i] &= (uint8_t)~MATTERS;

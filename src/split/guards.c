@@ -16,7 +16,6 @@
  * guard: then, and if any exit is not one, none is. Linear in the program. */
 #include "split/guards.h"
 
-#include "base/mutant.h"
 #include "ir/rewrite.h"
 
 enum { MOST_NODES = 32 }; /* of a condition */
@@ -49,7 +48,7 @@ static uint32_t count_nodes(const finder *f, vyre_expr root) {
     uint32_t nodes = 0;
     for (vyre_expr e = vyre_expr_first(f->p, root); e <= root && nodes <= MOST_NODES; e++) {
         const vyre_expr_node *n = &f->p->exprs[e];
-        const bool is_memory = VYRE_MUTANT(guard_of_memory, n->op == VYRE_EXPR_LOAD, false);
+        const bool is_memory = n->op == VYRE_EXPR_LOAD;
         if (is_memory || (n->op == VYRE_EXPR_BUILTIN && !is_fixed_id((vyre_builtin)n->sub))) {
             nodes = MOST_NODES;
         }
@@ -69,9 +68,9 @@ static bool add_values(const finder *f, vyre_expr root) {
         if (n->op != VYRE_EXPR_VAR || find_value(f->guard, n->ref) < f->guard->count) {
             continue;
         }
-        const bool is_bound_once =
-            VYRE_MUTANT(guard_of_assigned, f->definitions[n->ref] == 1, true) &&
-            f->definition[n->ref] != VYRE_NONE && f->p->vars[n->ref].kind != VYRE_VAR_LOOP;
+        const bool is_bound_once = f->definitions[n->ref] == 1 &&
+                                   f->definition[n->ref] != VYRE_NONE &&
+                                   f->p->vars[n->ref].kind != VYRE_VAR_LOOP;
         if (!is_bound_once || f->guard->count == VYRE_GUARD_VALUES) {
             return false;
         }
@@ -143,5 +142,5 @@ bool vyre_guard_is_before(const vyre_blocks *blocks, const vyre_block *block, vy
                             : block->exit == VYRE_EXIT_BRANCH ? block->condition
                             : block->sync != VYRE_NONE        ? block->sync
                                                               : 0;
-    return VYRE_MUTANT(guard_everywhere, first > guard, true);
+    return first > guard;
 }

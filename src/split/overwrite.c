@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "ir/fold.h"
 #include "ir/size.h"
 
@@ -48,12 +47,8 @@ static bool fills_workgroup(const vyre_overwrites *o, vyre_stmt s) {
     const uint32_t *size = o->p->workgroup;
     return index->op == VYRE_EXPR_BUILTIN && index->sub == VYRE_BUILTIN_LOCAL_ID &&
            index->axis == 0 && size[1] == 1 && size[2] == 1 &&
-           VYRE_MUTANT(overwrite_part, o->memory[n->decl].count == size[0], true) &&
-           VYRE_MUTANT(overwrite_ended, !o->lanes_end, true) &&
-           VYRE_MUTANT(overwrite_some_lanes,
-                       vyre_shape_uniform(vyre_shapes_control(o->shapes, s - o->p->entry),
-                                          VYRE_SHAPE_GROUP),
-                       true);
+           o->memory[n->decl].count == size[0] && !o->lanes_end &&
+           vyre_shape_uniform(vyre_shapes_control(o->shapes, s - o->p->entry), VYRE_SHAPE_GROUP);
 }
 
 static bool completes_private(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
@@ -63,8 +58,7 @@ static bool completes_private(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
     if (m->count > MOST_BITS || !is_constant(o, n->arg[0], &index) || index >= m->count) {
         return false;
     }
-    m->set = (VYRE_MUTANT(overwrite_any_list, m->list == list, true) ? m->set : 0) | UINT64_C(1)
-                                                                                         << index;
+    m->set = (m->list == list ? m->set : 0) | UINT64_C(1) << index;
     m->list = list;
     return m->set == UINT64_MAX >> (MOST_BITS - m->count);
 }
@@ -118,7 +112,7 @@ static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
     const vyre_stmt_node *stmts = o->p->stmts;
     vyre_stmt end = stmts[loop].match;
     uint64_t count = trips(o, &stmts[loop]);
-    if (count == 0 || VYRE_MUTANT(overwrite_jumps, has_jumps(o, loop), false)) {
+    if (count == 0 || has_jumps(o, loop)) {
         return;
     }
     uint32_t depth = 0;
@@ -137,8 +131,7 @@ static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
     }
     for (vyre_stmt s = loop + 1; s < end; s++) {
         vyre_decl d = stmts[s].decl;
-        if (d != VYRE_NONE && o->memory[d].filled == s &&
-            VYRE_MUTANT(overwrite_reads, o->memory[d].accesses == 1, true)) {
+        if (d != VYRE_NONE && o->memory[d].filled == s && o->memory[d].accesses == 1) {
             add(o, d);
         }
     }

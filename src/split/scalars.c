@@ -9,7 +9,6 @@
  * hold a barrier in their middle load only what nobody ever writes behind it.) */
 #include "split/scalars.h"
 
-#include "base/mutant.h"
 #include "ir/rewrite.h"
 
 static uint8_t limit_of(const vyre_scalars *sc) {
@@ -96,8 +95,7 @@ static bool is_known(vyre_scalars *sc, vyre_stmt s, vyre_expr first, vyre_expr e
         const vyre_expr_node *n = &sc->p->exprs[e];
         bool known = vyre_expr_info_of((vyre_expr_op)n->op)->operands != VYRE_OPERANDS_ELEMENTARY;
         if (n->op == VYRE_EXPR_VAR) {
-            known = vyre_scalars_is_uniform(sc, n->ref) &&
-                    VYRE_MUTANT(scalars_forget_made, sc->made_in[n->ref] != mark, true);
+            known = vyre_scalars_is_uniform(sc, n->ref) && sc->made_in[n->ref] != mark;
         } else if (n->op == VYRE_EXPR_BUILTIN) {
             known = is_known_id(sc, n);
         } else if (n->op == VYRE_EXPR_LOAD) {
@@ -174,8 +172,7 @@ static bool look_at_range(vyre_scalars *sc, const vyre_item *item, uint32_t mark
         if (n->var == VYRE_NONE || !vyre_scalars_is_uniform(sc, n->var)) {
             continue;
         }
-        if (plain && VYRE_MUTANT(scalars_conditional, sc->open.count == 0, true) &&
-            is_known(sc, s, n->first_expr, n->end_expr, mark)) {
+        if (plain && sc->open.count == 0 && is_known(sc, s, n->first_expr, n->end_expr, mark)) {
             sc->stmt[s] |= VYRE_BY_CONTROL;
             sc->made_in[n->var] = 0;
         } else {

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "ir/size.h"
 #include "split/segment_state.h"
@@ -147,7 +146,7 @@ static void declare_source(maker *m) {
         vyre_expr size = VYRE_NONE;
         if (vyre_role_is_buffer(role) || (role == VYRE_WORKGROUP && is_of_group(m))) {
             bool writes = (m->access[d] & WRITE) != 0;
-            role = VYRE_MUTANT(segment_written_in, writes, true) ? VYRE_INOUT : VYRE_IN;
+            role = writes ? VYRE_INOUT : VYRE_IN;
         } else {
             const vyre_entity *entity = &m->plan->entities[vyre_entity_of_decl(m->plan, d)];
             size = vyre_build_size(m->b, (int64_t)entity->count);
@@ -192,7 +191,7 @@ static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *ope
 
 static void mark_ended(maker *m) {
     if (remembers_ended(m)) {
-        vyre_segment_store_ended(m, u32(m, VYRE_MUTANT(segment_forget_ended, 1, 0)));
+        vyre_segment_store_ended(m, u32(m, 1));
     }
 }
 
@@ -202,9 +201,7 @@ static void copy_stmt(maker *m, vyre_stmt s) {
         return; /* the grid is fixed before anything runs; no lane needs it */
     }
     if (n->op == VYRE_STMT_EXIT ||
-        (n->op == VYRE_STMT_TRAP &&
-         VYRE_MUTANT(segment_trap_unmarked, vyre_block_goes_on(m->plan->blocks, m->block),
-                     false))) {
+        (n->op == VYRE_STMT_TRAP && vyre_block_goes_on(m->plan->blocks, m->block))) {
         vyre_builder_at(m->b, vyre_program_stmt_place(m->rw.source, s));
         mark_ended(m);
     }
@@ -314,8 +311,8 @@ static void check_turn(maker *m) {
         vyre_segment_place(m, VYRE_PLACE_TURN, VYRE_VIEW_WORDS, VYRE_IN, m->names->turn);
     vyre_decl expect =
         vyre_segment_carrier(m, &m->expect, VYRE_PARAM, m->names->expect, VYRE_DECL_EXPECT, 0);
-    vyre_build_if(m->b, op2(m, VYRE_MUTANT(segment_any_turn, VYRE_EXPR_NE, VYRE_EXPR_LT),
-                            vyre_build_load(m->b, turn, u32(m, 0)), vyre_build_ref(m->b, expect)));
+    vyre_build_if(m->b, op2(m, VYRE_EXPR_NE, vyre_build_load(m->b, turn, u32(m, 0)),
+                            vyre_build_ref(m->b, expect)));
     vyre_build_exit(m->b);
     vyre_build_end(m->b);
 }
@@ -394,8 +391,7 @@ static void restore(maker *m) {
     if (m->module->checks_turn) {
         check_turn(m);
     }
-    if (VYRE_MUTANT(segment_wakes_ended, m->plan->ends[m->number] & VYRE_HAS_ENDED, 0) &&
-        !is_one_lane(m)) {
+    if (m->plan->ends[m->number] & VYRE_HAS_ENDED && !is_one_lane(m)) {
         leave_ended(m);
     }
     if (m->plan->ends[m->number] & VYRE_MAY_END && m->plan->ended_slot != VYRE_NONE) {

@@ -13,7 +13,6 @@
  * again: a barrier of the group lies between, that of the operation on the group. */
 #include <stdio.h>
 
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "split/segment_state.h"
 
@@ -166,12 +165,11 @@ static vyre_expr pass_over(combiner *c, bool scans) {
         store_part(c, group, so_far);
     }
     if (c->some_absent) {
-        vyre_build_if(m->b, VYRE_MUTANT(combine_counts_absent, is_there(c, group),
-                                        vyre_build_bool(m->b, true)));
+        vyre_build_if(m->b, is_there(c, group));
     }
     vyre_build_assign(m->b, sum, combined(c, so_far, value));
     if (c->some_absent) {
-        VYRE_MUTANT(combine_keeps_words, set_there(c, group, false), (void)0);
+        set_there(c, group, false);
         vyre_build_end(m->b);
     }
     vyre_build_end(m->b);
@@ -221,8 +219,7 @@ static vyre_expr tree(combiner *c) {
     vyre_expr left = build_let(c, "left", c->count, &left_var);
     vyre_build_while(m->b, op2(m, VYRE_EXPR_NE, size, u32(m, 0)));
     vyre_expr i = build_for(c, "i", u32(m, 0), op2(m, VYRE_EXPR_SUB, left, size));
-    vyre_expr other = VYRE_MUTANT(combine_mirrored, op2(m, VYRE_EXPR_ADD, i, size),
-                                  op2(m, VYRE_EXPR_SUB, left, op2(m, VYRE_EXPR_ADD, i, u32(m, 1))));
+    vyre_expr other = op2(m, VYRE_EXPR_ADD, i, size);
     combine_two(c, i, i, build_let(c, "other", other, NULL), true);
     vyre_build_end(m->b);
     vyre_build_assign(m->b, left_var, size);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/checked.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "split/chunks.h"
 #include "split/words.h"
@@ -75,9 +74,7 @@ vyre_expr vyre_segment_here(maker *m) {
 }
 
 vyre_expr vyre_segment_group_id(maker *m, vyre_builtin which, uint32_t axis) {
-    bool one = which == VYRE_BUILTIN_GROUP_ID ||
-               VYRE_MUTANT(segment_group_counts, which == VYRE_BUILTIN_GLOBAL_ID,
-                           which == VYRE_BUILTIN_GLOBAL_ID || which == VYRE_BUILTIN_NUM_GROUPS);
+    bool one = which == VYRE_BUILTIN_GROUP_ID || which == VYRE_BUILTIN_GLOBAL_ID;
     if (!one && which != VYRE_BUILTIN_NUM_GROUPS && which != VYRE_BUILTIN_GLOBAL_SIZE) {
         return VYRE_NONE;
     }
@@ -276,8 +273,7 @@ static vyre_expr from_base(maker *m, const vyre_entity *entity) {
     const vyre_type type = (vyre_type)entity->type;
     vyre_expr sum =
         add_place(m, type, value_of(m, from->base), VYRE_BUILTIN_GLOBAL_ID, from->by_global);
-    return add_place(m, type, sum, VYRE_BUILTIN_LOCAL_ID,
-                     VYRE_MUTANT(segment_base_at_lane_0, from->by_local, 0));
+    return add_place(m, type, sum, VYRE_BUILTIN_LOCAL_ID, from->by_local);
 }
 
 void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
@@ -385,7 +381,7 @@ static uint32_t run_length(const maker *m, const array *x, uint32_t first, uint3
 static void copy_element(maker *m, const array *x, vyre_expr at, const vyre_decl carriers[2],
                          const vyre_expr words[2], const char *tag) {
     vyre_type type = (vyre_type)x->entity->type;
-    bool raw = VYRE_MUTANT(segment_never_raw, x->entity->raw, false);
+    bool raw = x->entity->raw;
     if (raw && x->restore) {
         store_raw(m, x->decl, at, vyre_build_load(m->b, carriers[0], words[0]), tag);
         return;
@@ -429,9 +425,8 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
         (void)vyre_segment_here(m); /* bind it outside the loop */
     }
     vyre_expr from = !x->by_group ? u32(m, first)
-                     : VYRE_MUTANT(chunk_group_begin, first, 0) > 0
-                         ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
-                         : x->from;
+                     : first > 0  ? op2(m, VYRE_EXPR_ADD, x->from, u32(m, first))
+                                  : x->from;
     vyre_var i = vyre_build_for(m->b, name, from, u32(m, end), x->step);
     vyre_expr at = vyre_build_var(m->b, i);
     vyre_expr behind = first > 0 ? op2(m, VYRE_EXPR_SUB, at, u32(m, first)) : at;
@@ -441,7 +436,7 @@ static void copy_run(maker *m, const array *x, uint32_t first, uint32_t end,
         uint32_t base =
             x->entity->slot + first * x->per + w - (x->by_group ? in->group_first : in->lane_first);
         vyre_expr word = op2(m, VYRE_EXPR_ADD, op2(m, VYRE_EXPR_MUL, behind, u32(m, x->pieces)),
-                             u32(m, VYRE_MUTANT(chunk_base, base, x->entity->slot + w) / unit));
+                             u32(m, base / unit));
         words[w] = x->by_group ? group_index(m, in, x->view, word) : lane_index(m, word);
     }
     copy_element(m, x, at, carriers, words, name);
@@ -491,7 +486,7 @@ static void share(maker *m, bool restore, vyre_expr *out_from, vyre_expr *out_st
         *out_step = u32(m, lanes);
         return;
     }
-    if (!VYRE_MUTANT(segment_rank_crowds, has_room_for_rank(m), true)) {
+    if (!has_room_for_rank(m)) {
         if (!restore) {
             vyre_build_barrier(m->b, VYRE_SEQ_CST);
         }

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "split/words.h"
 
 typedef struct pool {
@@ -72,7 +71,7 @@ static bool place(slotter *s, pool *in, uint32_t e) {
     }
     s->plan->entities[e].slot = slot;
     VYRE_EACH_PRESENCE(s->found, e, p) {
-        if (VYRE_MUTANT(carry_share_slots, p->flags & VYRE_LIVE_OUT, 0)) {
+        if (p->flags & VYRE_LIVE_OUT) {
             occupy(s, in, slot, p->block);
         }
     }

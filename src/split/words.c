@@ -1,8 +1,6 @@
 /* Values of two words have the low one first. */
 #include "split/words.h"
 
-#include "base/mutant.h"
-
 static vyre_expr shift(vyre_builder *b, vyre_expr_op op, vyre_expr value) {
     return vyre_build_op(b, op, value, vyre_build_u32(b, 32), VYRE_NONE);
 }
@@ -10,9 +8,7 @@ static vyre_expr shift(vyre_builder *b, vyre_expr_op op, vyre_expr value) {
 vyre_expr vyre_words_encode(vyre_builder *b, vyre_type type, vyre_expr value, uint32_t word) {
     if (vyre_type_size(type) == 8) {
         vyre_expr bits = type == VYRE_U64 ? value : vyre_build_bitcast(b, VYRE_U64, value);
-        return vyre_build_cast(
-            b, VYRE_U32,
-            VYRE_MUTANT(segment_drop_high_word, word, 0) ? shift(b, VYRE_EXPR_SHR, bits) : bits);
+        return vyre_build_cast(b, VYRE_U32, word ? shift(b, VYRE_EXPR_SHR, bits) : bits);
     }
     return type == VYRE_U32    ? value
            : type == VYRE_BOOL ? vyre_build_cast(b, VYRE_U32, value)

@@ -21,7 +21,6 @@
  * program, because the body of an instance may refer to both: the memory of that name was passed.
  */
 #include "base/hash.h"
-#include "base/mutant.h"
 #include "ir/builder.h"
 #include "text/parser.h"
 
@@ -84,8 +83,7 @@ bool vyre_parser_pass(vyre_parser *p, uint32_t item, uint32_t index, vyre_decl *
 /* Whether the name means something at the top level, seen from wherever the parser is. */
 static bool hides(const vyre_parser *p, uint32_t token) {
     uint32_t symbol = vyre_parser_symbol(p, token);
-    while (VYRE_MUTANT(instance_hides_locals, symbol != VYRE_NONE, false) &&
-           symbol >= p->top_symbols) {
+    while (symbol != VYRE_NONE && symbol >= p->top_symbols) {
         symbol = p->symbols.data[symbol].previous;
     }
     return symbol != VYRE_NONE;
@@ -119,7 +117,7 @@ static bool is_instance(const vyre_parser *p, uint32_t at, uint32_t item, uint32
     const vyre_item *found = &p->items.data[at];
     const uint32_t count = memory_arguments(p, &p->items.data[item]);
     bool same = found->generic_item == item;
-    for (uint32_t i = 0; i < VYRE_MUTANT(instance_by_first, count, 1) && same; i++) {
+    for (uint32_t i = 0; i < count && same; i++) {
         same = p->passed.data[found->first_passed + i] == p->passed.data[first_passed + i];
     }
     return same;

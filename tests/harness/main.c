@@ -1,5 +1,6 @@
 /* Runs the registered tests, one process each; prints failures and a closing count.
- * usage: test_x [-v] [-l] [NAME...]   only tests whose name contains one of the NAMEs
+ * usage: test_x [-v] [-l] [NAME...]   only the tests of these names; where none has the name, those
+ *                                     whose name contains it
  * TEST_SECONDS in the environment limits each test, TEST_STOP ends the run at the first failure,
  * TEST_PERCENT scales the counts of random cases (see test_scaled). */
 #include <errno.h>
@@ -30,12 +31,21 @@ void test_register(const char *file, const char *name, test_function function) {
     tests[test_count++].function = function;
 }
 
+static bool is_whole(const char *name) {
+    for (size_t i = 0; i < test_count; i++) {
+        if (strcmp(tests[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool wanted(const char *name, int count, char **names) {
     bool any = false;
     for (int i = 0; i < count; i++) {
         if (names[i][0] != '-') {
             any = true;
-            if (strstr(name, names[i])) {
+            if (is_whole(names[i]) ? strcmp(name, names[i]) == 0 : strstr(name, names[i]) != NULL) {
                 return true;
             }
         }

@@ -22,7 +22,6 @@
 
 #include "analysis/range.h"
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 static bool is_same_row(const vyre_row *x, const vyre_row *y) {
     return x->kind == y->kind && x->pitch == y->pitch && x->offset == y->offset;
@@ -39,8 +38,7 @@ static bool is_own(const cpu_emit *e, const vyre_ranges *ranges, vyre_stmt store
     for (vyre_stmt i = p->entry; i < p->stmt_count && own; i++) {
         const vyre_row other = vyre_ranges_row(ranges, i);
         own = p->stmts[i].decl != decl ||
-              (p->stmts[i].op == VYRE_STMT_STORE &&
-               VYRE_MUTANT(cpu_blend_any_store, is_same_row(&row, &other), true));
+              (p->stmts[i].op == VYRE_STMT_STORE && is_same_row(&row, &other));
     }
     return own;
 }

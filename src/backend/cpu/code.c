@@ -20,7 +20,6 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/hash.h"
-#include "base/mutant.h"
 #include "kit/build_id.h"
 #include "kit/cache.h"
 #include "kit/team.h"
@@ -87,8 +86,7 @@ void cpu_codes_begin_key(const cpu_codes *codes, vyre_text *key) {
     for (size_t i = 0; i < size; i++) {
         vyre_text_printf(key, "%02x", id[i]);
     }
-    vyre_text_printf(key, ", LLVM 19, effort %u",
-                     VYRE_MUTANT(cpu_key_forgets_effort, codes->effort, 0));
+    vyre_text_printf(key, ", LLVM 19, effort %u", codes->effort);
     vyre_text_printf(key, ", %s, host", cpu_isa_name(codes->isa));
     write_host(key);
     vyre_text_puts(key, "\n");
@@ -127,7 +125,7 @@ static void trim(cpu_codes *codes, uint64_t most) {
     }
     for (uint32_t i = 0; i < codes->codes.count; i++) {
         cpu_code *code = codes->codes.data[i];
-        if (!code->users && idle > VYRE_MUTANT(cpu_codes_unbounded, most, UINT64_MAX)) {
+        if (!code->users && idle > most) {
             idle -= bytes_of(code);
             destroy_code(&codes->allocator, code);
         } else {
@@ -385,7 +383,7 @@ bool cpu_codes_find(cpu_codes *codes, const vyre_text *key, size_t facts_size, c
                     vyre_code_origin *out_origin) {
     const uint64_t hash = vyre_hash_bytes(key->data, key->length);
     (void)pthread_mutex_lock(&codes->lock);
-    cpu_code *code = VYRE_MUTANT(cpu_codes_forgotten, find(codes, hash, key), NULL);
+    cpu_code *code = find(codes, hash, key);
     (void)pthread_mutex_unlock(&codes->lock);
     *out_origin = code ? VYRE_CODE_FROM_MEMORY : VYRE_CODE_FROM_DISK;
     *out_code = code ? code : load_kept(codes, key, facts_size);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 typedef struct place {
     vyre_decl decl;
@@ -106,8 +105,7 @@ static cpu_value looked_at(cpu_emit *e, vyre_atomic_op op, const place *at) {
     cpu_value seen = cpu_new(e, at->type, CPU_ONE, "load atomic %s, ptr %s %s, align %u", type,
                              at->address.text, at->ordering, vyre_type_size(at->type));
     cpu_value same = swaps ? at->expected : combine(e, op, seen, at->value, at->expected);
-    cpu_value needs =
-        cpu_compare(e, VYRE_MUTANT(cpu_swap_looks, swaps, false) ? "eq" : "ne", seen, same);
+    cpu_value needs = cpu_compare(e, swaps ? "eq" : "ne", seen, same);
     cpu_line(e, "  br i1 %s, label %%lock%u, label %%seen%u", needs.text, label, label);
     cpu_line(e, "lock%u:", label);
     cpu_value old = locked(e, op, at);

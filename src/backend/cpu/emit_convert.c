@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 static cpu_value convert(cpu_emit *e, const char *op, vyre_type to, cpu_value v) {
     return cpu_new(e, to, (cpu_hold)v.hold, "%s %s %s to %s", op, cpu_type_of(e, &v), v.text,
@@ -23,8 +22,7 @@ static cpu_value narrow_brain(cpu_emit *e, cpu_value v) {
     cpu_value bits = convert(e, "bitcast", VYRE_U32, v);
     cpu_value odd = cpu_binary(e, "lshr", VYRE_U32, bits, constant(e, &bits, 16));
     odd = cpu_binary(e, "and", VYRE_U32, odd, constant(e, &bits, 1));
-    cpu_value sum = cpu_binary(e, "add", VYRE_U32, bits,
-                               constant(e, &bits, VYRE_MUTANT(cpu_brain_tie, 0x7fff, 0x8000)));
+    cpu_value sum = cpu_binary(e, "add", VYRE_U32, bits, constant(e, &bits, 0x7fff));
     sum = cpu_binary(e, "add", VYRE_U32, sum, odd);
     sum = cpu_binary(e, "lshr", VYRE_U32, sum, constant(e, &bits, 16));
     return cpu_select(e, nan, constant(e, &bits, 0x7fc0), sum);

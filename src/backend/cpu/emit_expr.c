@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 #include "ir/fold.h"
 
 static bool is_signed(const cpu_value *v) {
@@ -65,8 +64,7 @@ static cpu_value amount_of(cpu_emit *e, const cpu_value *x, cpu_value y) {
     } else {
         y.type = x->type;
     }
-    return cpu_binary(e, "and", (vyre_type)x->type, y,
-                      like(e, &y, VYRE_MUTANT(cpu_shift_mask, bits_of(x) - 1, 31)));
+    return cpu_binary(e, "and", (vyre_type)x->type, y, like(e, &y, bits_of(x) - 1));
 }
 
 static cpu_value rotate(cpu_emit *e, const char *name, cpu_value x, cpu_value y) {
@@ -173,7 +171,7 @@ static cpu_value least(cpu_emit *e, cpu_value x, cpu_value y, bool greatest) {
     }
     cpu_value beyond = cpu_compare(e, greatest ? "ogt" : "olt", y, x);
     cpu_value nan = cpu_compare(e, "uno", x, x);
-    cpu_value takes = VYRE_MUTANT(cpu_min_nan, cpu_binary(e, "or", VYRE_BOOL, beyond, nan), beyond);
+    cpu_value takes = cpu_binary(e, "or", VYRE_BOOL, beyond, nan);
     return cpu_select(e, takes, y, x);
 }
 

@@ -14,7 +14,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 enum { STRIP = 1024 }; /* trips; small beside the fuel, since it is charged ahead */
 
@@ -129,7 +128,7 @@ static void ask(cpu_emit *e, strip *s, const access *a) {
     if (!at->known || at->step < 0) {
         require(e, s, cpu_compare(e, "ult", first, count));
     }
-    require(e, s, cpu_compare(e, VYRE_MUTANT(cpu_strip_end, "ult", "ule"), end, count));
+    require(e, s, cpu_compare(e, "ult", end, count));
 }
 
 /* All accesses, with the loop's variable as it is. */
@@ -190,7 +189,7 @@ static void ask_beside(cpu_emit *e, strip *s, const access *list, uint32_t count
     for (uint32_t i = 1; i <= count; i++) {
         cpu_site *at = &e->sites[list[i].site];
         at->used &= fits(e, &beside[i]) && beside[i].now.hold == CPU_LINEAR;
-        if (VYRE_MUTANT(cpu_beside_first, at->used, false)) {
+        if (at->used) {
             cpu_value next =
                 cpu_new(e, VYRE_U32, CPU_ONE, "add i32 %s, %u", list[i].now.text, gang * e->width);
             require(e, s, cpu_compare(e, "eq", beside[i].now, next));
@@ -230,9 +229,7 @@ bool cpu_ask_range(cpu_emit *e, vyre_stmt loop, uint32_t label, cpu_value room,
         cpu_value far = cpu_new(e, VYRE_I64, CPU_ONE, "mul i64 %s, %d", room.text, at->step);
         cpu_value end = cpu_binary(e, "add", VYRE_I64, first, far);
         end = cpu_binary(e, "add", VYRE_I64, end, cpu_literal(VYRE_I64, gangs * e->width - 1));
-        require(e, &s,
-                VYRE_MUTANT(cpu_range_end, cpu_compare(e, "ult", end, count_of),
-                            cpu_literal(VYRE_BOOL, 1)));
+        require(e, &s, cpu_compare(e, "ult", end, count_of));
         place_name(name, label, "sp", at->access);
         cpu_line(e, "  %s = getelementptr %s, ptr %%b%u, i64 %s", name,
                  cpu_stored((vyre_type)e->p->decls[list[i].decl].type), list[i].decl, first.text);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 static vyre_type element_of(const cpu_emit *e, vyre_decl decl) {
     return (vyre_type)e->p->decls[decl].type;
@@ -37,8 +36,7 @@ static bool is_private(const cpu_emit *e, vyre_decl decl) {
 
 static void head_count(cpu_emit *e, vyre_decl decl, const char *count) {
     cpu_head(e, "  %%n%u = add i32 %s, 0", decl, count);
-    cpu_head(e, "  %%m%u = call i32 @llvm.usub.sat.i32(i32 %s, i32 %u)", decl, count,
-             VYRE_MUTANT(cpu_gang_end, e->width - 1, 0));
+    cpu_head(e, "  %%m%u = call i32 @llvm.usub.sat.i32(i32 %s, i32 %u)", decl, count, e->width - 1);
 }
 
 void cpu_need_base(cpu_emit *e, vyre_decl decl) {
@@ -146,7 +144,7 @@ cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
 /* Whether it is promised that the access is in bounds. That holds for lanes that are active, so not
  * for gangs of which some may not be, and not for what is run to find out. */
 static bool is_promised(const cpu_emit *e) {
-    return e->unchecked && !e->probing && VYRE_MUTANT(cpu_idle_trusted, !cpu_is_masked(e), true);
+    return e->unchecked && !e->probing && !cpu_is_masked(e);
 }
 
 /* Whether it is proven that all lanes of the gang are inside: by ranges, if all of them evaluate
@@ -154,8 +152,7 @@ static bool is_promised(const cpu_emit *e) {
  * barriers has a place for each of them. */
 bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
     const bool all = !e->probing && (index->hold == CPU_ONE || !cpu_is_masked(e));
-    return (e->is_proven && VYRE_MUTANT(cpu_proven_masked, all, true)) ||
-           (e->bindings[decl].meaning == CPU_IS_OWN && !e->masked_tail);
+    return (e->is_proven && all) || (e->bindings[decl].meaning == CPU_IS_OWN && !e->masked_tail);
 }
 
 static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
@@ -276,8 +273,7 @@ static bool takes_mask(const cpu_emit *e, vyre_decl decl) {
 
 /* Where the gang begins, perhaps before the first element. */
 static cpu_value address_around(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    cpu_value wide = cpu_new(e, VYRE_U64, CPU_ONE, "%s i32 %s to i64",
-                             VYRE_MUTANT(cpu_mask_below, "sext", "zext"), index.text);
+    cpu_value wide = cpu_new(e, VYRE_U64, CPU_ONE, "%s i32 %s to i64", "sext", index.text);
     return cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 %s",
                    cpu_stored(element_of(e, decl)), decl, wide.text);
 }
@@ -398,8 +394,8 @@ static cpu_value stride_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) 
     }
     cpu_value first = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", index.text);
     cpu_value count = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %%n%u to i64", decl);
-    cpu_value last = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %lld", first.text,
-                             VYRE_MUTANT(cpu_stride_reach, (long long)reach, 0LL));
+    cpu_value last =
+        cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %lld", first.text, (long long)reach);
     cpu_value inside = cpu_compare(e, "ult", last, count); /* below 0 is far above */
     return reach > 0 ? inside
                      : cpu_binary(e, "and", VYRE_BOOL, inside, cpu_compare(e, "ult", first, count));
@@ -462,9 +458,7 @@ static cpu_value are_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, c
     row = cpu_each(e, row);
     cpu_value apart = cpu_any_bit(e, cpu_binary(e, "xor", VYRE_U32, index, row));
     cpu_value none = cpu_binary(e, "xor", VYRE_BOOL, apart, cpu_literal(VYRE_BOOL, 1));
-    return cpu_binary(e, "and", VYRE_BOOL,
-                      VYRE_MUTANT(cpu_near_apart, none, cpu_literal(VYRE_BOOL, 1)),
-                      gang_is_inside(e, decl, first));
+    return cpu_binary(e, "and", VYRE_BOOL, none, gang_is_inside(e, decl, first));
 }
 
 /* Mostly consecutive: one load if they are. */
@@ -490,8 +484,7 @@ static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
 /* Whether lanes may load their elements again, later: they are inside, and stay what they are. */
 static bool stays_there(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
     return index->hold == CPU_LINEAR && index->stride == 1 && !is_private(e, decl) &&
-           cpu_is_proven(e, decl, index) &&
-           VYRE_MUTANT(cpu_again_written, !cpu_is_written(e, decl), true);
+           cpu_is_proven(e, decl, index) && !cpu_is_written(e, decl);
 }
 
 cpu_value cpu_load_lane(cpu_emit *e, const cpu_value *v, const char *lane) {
@@ -586,7 +579,7 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
 static void store_masked(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
     cpu_value mask = is_inside(e, decl, cpu_each(e, index));
     cpu_value at = address_around(e, decl, index);
-    if (VYRE_MUTANT(cpu_mask_active, cpu_is_masked(e), false)) {
+    if (cpu_is_masked(e)) {
         mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
     }
     cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)",

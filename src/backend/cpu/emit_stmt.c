@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 /* Variables. */
 
@@ -37,14 +36,14 @@ static bool keeps_others(const cpu_emit *e, vyre_var var) {
     const vyre_stmt loop = at > 0 ? e->scopes[at - 1].opener : VYRE_NONE;
     if (loop == VYRE_NONE || !is_loop(e, &e->scopes[at - 1]) || e->depth - e->depths[var] != 1 ||
         x->let == VYRE_NONE || x->first < loop || has_continue(e, loop) ||
-        VYRE_MUTANT(cpu_left_behind, x->last > e->p->stmts[loop].match, false)) {
+        x->last > e->p->stmts[loop].match) {
         return true;
     }
     bool comes_back = false;
     for (uint32_t i = 0; i + 1 < at; i++) {
         comes_back |= is_loop(e, &e->scopes[i]) && e->scopes[i].opener > x->let;
     }
-    return VYRE_MUTANT(cpu_left_again, comes_back, false);
+    return comes_back;
 }
 
 static void raise(cpu_emit *e, vyre_var var, const cpu_value *value) {
@@ -70,7 +69,7 @@ static void raise(cpu_emit *e, vyre_var var, const cpu_value *value) {
 
 /* The name of its place, in the gang at work. */
 static void place_of(const cpu_emit *e, vyre_var var, char *out, size_t size) {
-    if (e->gangs > 1 && VYRE_MUTANT(cpu_side_places, e->differs[var], false)) {
+    if (e->gangs > 1 && e->differs[var]) {
         (void)snprintf(out, size, "%%x%u_%u", var, e->gang);
     } else {
         (void)snprintf(out, size, "%%x%u", var);
@@ -314,8 +313,8 @@ void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt) {
     cpu_value place =
         cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr i8, ptr %%ctx, i64 %zu", CPU_FIELD(trap_lane));
     cpu_value known = cpu_new(e, VYRE_U64, CPU_ONE, "load i64, ptr %s", place.text);
-    cpu_value lower = cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp %s i64 %s, %s",
-                              VYRE_MUTANT(cpu_trap_lowest, "ult", "ugt"), number.text, known.text);
+    cpu_value lower =
+        cpu_new(e, VYRE_BOOL, CPU_ONE, "icmp %s i64 %s, %s", "ult", number.text, known.text);
     cpu_line(e, "  br i1 %s, label %%trap%u, label %%trapped%u", lower.text, label, label);
     cpu_line(e, "trap%u:", label);
     cpu_line(e, "  store i64 %s, ptr %s", number.text, place.text);
@@ -581,7 +580,7 @@ static void next_of_for(cpu_emit *e, const cpu_scope *s) {
     cpu_value next = cpu_apply(e, VYRE_EXPR_ADD, now, s->step, now);
     cpu_value more = cpu_apply(e, VYRE_EXPR_LT, next, s->to, now);
     /* By steps of 1 the next value is at most the end. */
-    if (VYRE_MUTANT(cpu_loop_wraps, !s->step.known || s->step.bits != 1, false)) {
+    if (!s->step.known || s->step.bits != 1) {
         cpu_value pair[] = {more, cpu_apply(e, VYRE_EXPR_GT, next, now, now)};
         (void)cpu_together(e, pair, 2);
         more = both(e, pair[0], pair[1]);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 enum { LANES = VYRE_SUBGROUP_SIZE_FIXED };
 
@@ -87,7 +86,7 @@ static cpu_value reduce(cpu_emit *e, vyre_subgroup_op op, cpu_value v) {
         cpu_value has_x = half(e, there, count, 0), has_y = half(e, there, count, count);
         e->width = count; /* vectors of this width, from here on */
         cpu_value xy = cpu_apply(e, combine, x, y, x);
-        cpu_value one = cpu_select(e, VYRE_MUTANT(cpu_reduce_absent, has_y, has_x), y, x);
+        cpu_value one = cpu_select(e, has_y, y, x);
         cpu_value together = cpu_binary(e, "and", VYRE_BOOL, has_x, has_y);
         value = cpu_select(e, together, xy, one);
         there = cpu_binary(e, "or", VYRE_BOOL, has_x, has_y);

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 enum { LEAST_PIECE = 64 }; /* of a divisor that is known */
 
@@ -103,8 +102,7 @@ static cpu_value without_wrap(cpu_emit *e, cpu_value v) {
     const bool plus_minus = vyre_type_is_signed((vyre_type)v.type);
     cpu_value first = at_first(e, v, plus_minus);
     cpu_value top = number(plus_minus ? UINT64_C(0x80000000) : UINT64_C(0x100000000));
-    VYRE_MUTANT(cpu_cut_wrap, cut_at(e, sum(e, at_place(e, "%lo"), difference(e, top, first))),
-                (void)0);
+    cut_at(e, sum(e, at_place(e, "%lo"), difference(e, top, first)));
     return first;
 }
 
@@ -158,9 +156,7 @@ static void probe_comparison(cpu_emit *e, cpu_span *s, vyre_expr_op op, cpu_valu
     const cpu_value zero = number(0), far = number(far_away);
     switch ((int)op) {
     case VYRE_EXPR_LT: set_span(s, zero.text, at.text, false); break;
-    case VYRE_EXPR_LE:
-        set_span(s, zero.text, VYRE_MUTANT(cpu_clip_end, behind, at).text, false);
-        break;
+    case VYRE_EXPR_LE: set_span(s, zero.text, behind.text, false); break;
     case VYRE_EXPR_GT: set_span(s, behind.text, far.text, false); break;
     case VYRE_EXPR_GE: set_span(s, at.text, far.text, false); break;
     default: set_span(s, at.text, behind.text, op == VYRE_EXPR_NE); break;
@@ -340,7 +336,7 @@ void cpu_probe_access(cpu_emit *e, vyre_decl decl, cpu_value index, uint32_t sit
     cpu_value next = cpu_select(e, beyond, number(UINT64_C(0x100000000)), count);
     find(e, site, CPU_MARK_INSIDE);
     cut_at(e, sum(e, at_place(e, "%lo"), difference(e, next, first)));
-    VYRE_MUTANT(cpu_probe_bounds, go_lane_by_lane(e, beyond), (void)0);
+    go_lane_by_lane(e, beyond);
 }
 
 /* Values. */
@@ -428,8 +424,7 @@ static bool divide_cut(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, c
     if (e->probing) {
         cpu_value lo = at_place(e, "%lo"), first = at_first(e, x, false);
         cpu_value rest = cpu_binary(e, "urem", VYRE_I64, first, distance);
-        VYRE_MUTANT(cpu_cut_multiple, cut_at(e, sum(e, lo, difference(e, distance, rest))),
-                    (void)0);
+        cut_at(e, sum(e, lo, difference(e, distance, rest)));
         cut_at(e, sum(e, lo, difference(e, number(UINT64_C(1) << 32), first))); /* no wrap */
         go_lane_by_lane(e, bad);
         v = in_multiple(e, kind, first, distance, y);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backend/cpu/kernel.h"
-#include "base/mutant.h"
 
 static cpu_scope *open_scope(cpu_emit *e, vyre_stmt stmt) {
     cpu_scope *scope = &e->scopes[e->scope_count++];
@@ -124,7 +123,7 @@ static vyre_stmt probe_stmt(cpu_emit *e, vyre_stmt stmt, bool *effects) {
     case VYRE_STMT_STORE:
         cpu_emit_exprs(e, s->first_expr, s->end_expr);
         cpu_probe_access(e, s->decl, cpu_operand(e, s, 0), cpu_stmt_site(e, stmt));
-        *effects = VYRE_MUTANT(cpu_passed_effects, true, *effects || e->scope_count == 0);
+        *effects = true;
         break;
     case VYRE_STMT_ATOMIC:
     case VYRE_STMT_SUBGROUP:

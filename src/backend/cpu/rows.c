@@ -23,7 +23,6 @@
 #include "backend/cpu/kernel.h"
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 
 enum {
     /* Lanes that are worth another worker: in gangs they cost next to nothing, one by one they have
@@ -254,7 +253,7 @@ static bool may_repeat(const vyre_program_view *p) {
                    p->decls[p->stmts[i].decl].role == VYRE_PRIVATE;
         }
     }
-    return VYRE_MUTANT(cpu_lanes_repeat, may, true);
+    return may;
 }
 
 /* Lanes [x0, x1) of a row, piece by piece. What is left of a piece behind whole gangs runs lane by
@@ -374,7 +373,7 @@ static void write_clip(vyre_text *t, uint32_t number, const vyre_program_view *p
         "  %%a64 = zext i32 %%a to i64\n  %%last64 = zext i32 %%last to i64\n"
         "  store i64 %%a64, ptr %%out\n  store i64 %%last64, ptr %%to\n  br label %%finish\n"
         "finish:\n  ret void\n}\n\n",
-        p->workgroup[2], number, VYRE_MUTANT(cpu_clip_units, "b", "a"));
+        p->workgroup[2], number, "b");
 }
 
 /* Lanes [begin, end), row by row. */
@@ -423,7 +422,7 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
         "  %%carry = zext i1 %%over_y to i32\n  %%z2 = add i32 %%z, %%carry\n"
         "  %%more = icmp ult i64 %%u2, %%end\n  br i1 %%more, label %%row, label %%finish\n"
         "finish:\n  ret void\n}\n\n",
-        CPU_FIELD(check), VYRE_MUTANT(cpu_next_row, "0", "%y1"));
+        CPU_FIELD(check), "0");
 }
 
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {

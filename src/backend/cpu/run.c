@@ -19,7 +19,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "kit/host_memory.h"
 
 enum {
@@ -209,8 +208,7 @@ static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_r
     vyre_range r;
     vyre_share_begin(&me->share, units, chunk_of(w, p, units, me->count), p->group.uneven ? 4 : 2);
     while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
-        p->run(&w->context, all.begin + r.begin,
-               all.begin + VYRE_MUTANT(cpu_share_end, r.end, r.end - 1));
+        p->run(&w->context, all.begin + r.begin, all.begin + r.end);
     }
 }
 
@@ -350,7 +348,7 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
         }
     }
     /* Also where nothing is launched: what was read here others may write behind the barrier. */
-    if (step->segment != VYRE_NONE || VYRE_MUTANT(cpu_meets_launches_only, step->sync, false)) {
+    if (step->segment != VYRE_NONE || step->sync) {
         w->noted[*round % 2] = w->context.trap_lane;
         if (!meet(j, me, step->segment)) {
             return false;

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "backend/cpu/kernel.h"
-#include "base/mutant.h"
 
 /* What differs between gangs. */
 
@@ -260,15 +259,14 @@ static cpu_value begin_lead(cpu_emit *e, const range *r, uint32_t label) {
         most = cpu_new(e, VYRE_U32, CPU_ONE, "call i32 @llvm.umax.i32(i32 %s, i32 %s)", most.text,
                        r->from[g].text);
     }
-    cpu_value lead =
-        cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %u", wide(e, &most).text,
-                VYRE_MUTANT(cpu_lead_last, e->width - 1, 0) * (uint32_t)r->from[0].stride);
+    cpu_value lead = cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %u", wide(e, &most).text,
+                             (e->width - 1) * (uint32_t)r->from[0].stride);
     cpu_head(e, "  %%lead%u = alloca i64", label);
     cpu_line(e, "  store i64 %s, ptr %%lead%u", lead.text, label);
     cpu_value step = wide(e, &r->step), to = wide(e, &r->to);
     cpu_value room = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 4294967296, %s", step.text);
     to = cpu_new(e, VYRE_U64, CPU_ONE, "call i64 @llvm.umin.i64(i64 %s, i64 %s)", to.text,
-                 VYRE_MUTANT(cpu_lead_wraps, room.text, to.text));
+                 room.text);
     if (r->step.known && r->step.bits != 0) {
         return to;
     }

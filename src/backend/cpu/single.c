@@ -17,7 +17,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
-#include "base/mutant.h"
 
 enum {
     MOST_STORES = 2,
@@ -65,10 +64,9 @@ bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condi
 }
 
 cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address) {
-    return e->when.text[0]
-               ? cpu_new(e, VYRE_U64, CPU_ONE, "select i1 %s, ptr %s, ptr %%dump",
-                         VYRE_MUTANT(cpu_chosen_always, e->when.text, "true"), address.text)
-               : address;
+    return e->when.text[0] ? cpu_new(e, VYRE_U64, CPU_ONE, "select i1 %s, ptr %s, ptr %%dump",
+                                     e->when.text, address.text)
+                           : address;
 }
 
 /* ceil(2^64 / n) of a declaration's value or length, once, in the entry block; 2^64 is 0. */
@@ -81,8 +79,7 @@ static void need_reciprocal(cpu_emit *e, const cpu_value *divisor) {
     cpu_head(e, "  %%divisor%u = call i32 @llvm.umax.i32(i32 %s, i32 1)", d, divisor->text);
     cpu_head(e, "  %%divisor_wide%u = zext i32 %%divisor%u to i64", d, d);
     cpu_head(e, "  %%below%u = udiv i64 -1, %%divisor_wide%u", d, d);
-    cpu_head(e, "  %%reciprocal%u = add i64 %%below%u, %d", d, d,
-             VYRE_MUTANT(cpu_reciprocal_up, 1, 0));
+    cpu_head(e, "  %%reciprocal%u = add i64 %%below%u, %d", d, d, 1);
     cpu_head(e, "  %%by_one%u = icmp eq i32 %%divisor%u, 1", d, d);
 }
 
@@ -100,8 +97,7 @@ bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_
     cpu_value product = cpu_new(e, VYRE_U64, CPU_ONE, "mul i128 %s, %s", wide.text, m.text);
     cpu_value high = cpu_new(e, VYRE_U64, CPU_ONE, "lshr i128 %s, 64", product.text);
     cpu_value q = cpu_new(e, VYRE_U32, CPU_ONE, "trunc i128 %s to i32", high.text);
-    q = cpu_new(e, VYRE_U32, CPU_ONE, "select i1 %%by_one%u, i32 %s, i32 %s", d,
-                VYRE_MUTANT(cpu_reciprocal_one, x.text, q.text), q.text);
+    q = cpu_new(e, VYRE_U32, CPU_ONE, "select i1 %%by_one%u, i32 %s, i32 %s", d, x.text, q.text);
     if (remainder) { /* by 0 it is 0 */
         cpu_value whole = cpu_new(e, VYRE_U32, CPU_ONE, "mul i32 %s, %%divisor%u", q.text, d);
         *out = cpu_binary(e, "sub", VYRE_U32, x, whole);

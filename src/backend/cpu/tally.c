@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "backend/cpu/kernel.h"
-#include "base/mutant.h"
 
 /* How values are put together; false: not this operation. */
 static bool joining_of(vyre_atomic_op op, vyre_expr_op *out) {
@@ -73,7 +72,7 @@ static bool is_alone(const cpu_emit *e, const vyre_stmt_node *s) {
             alone &= e->p->exprs[k].op != VYRE_EXPR_LOAD || e->p->exprs[k].ref != s->decl;
         }
     }
-    return VYRE_MUTANT(cpu_tally_alone, alone, true);
+    return alone;
 }
 
 /* The value, of lanes that are not active what changes nothing. */
@@ -84,9 +83,7 @@ static cpu_value of_active(cpu_emit *e, const vyre_stmt_node *s, cpu_value value
         return value;
     }
     cpu_value nothing = cpu_each(e, neutral((vyre_atomic_op)s->sub, type));
-    return cpu_select(
-        e, VYRE_MUTANT(cpu_tally_active, cpu_active(e), cpu_bools(e, cpu_mask_of(e, true))), value,
-        nothing);
+    return cpu_select(e, cpu_active(e), value, nothing);
 }
 
 /* The elements of a vector put together. */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "backend/cpu/kernel.h"
-#include "base/mutant.h"
 
 enum { SIDE = 8, BYTES = 4 }; /* elements of a row in a tile; of an element */
 
@@ -33,8 +32,7 @@ static cpu_value rows_are_inside(cpu_emit *e, vyre_decl decl, cpu_value index, c
     cpu_value whole = cpu_new(e, VYRE_I64, CPU_ONE, "or i64 %s, %d", last.text, SIDE - 1);
     cpu_value end = cpu_binary(e, "add", VYRE_I64, most, whole);
     cpu_value count = cpu_new(e, VYRE_I64, CPU_ONE, "zext i32 %%n%u to i64", decl);
-    return VYRE_MUTANT(cpu_tile_inside, cpu_compare(e, "ult", end, count),
-                       cpu_literal(VYRE_BOOL, 1));
+    return cpu_compare(e, "ult", end, count);
 }
 
 cpu_value cpu_tile_begin(cpu_emit *e, vyre_decl decl, uint32_t label, uint32_t access,
@@ -76,7 +74,7 @@ static void turn(cpu_emit *e, cpu_value *rows) {
             if ((i & by) == 0) {
                 const cpu_value x = rows[i], y = rows[i + by];
                 rows[i] = weave(e, x, y, by, false);
-                rows[i + by] = weave(e, x, y, by, VYRE_MUTANT(cpu_tile_turn, true, false));
+                rows[i + by] = weave(e, x, y, by, true);
             }
         }
     }

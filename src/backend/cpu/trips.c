@@ -17,7 +17,6 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "ir/program.h"
 
 /* What an expression or a variable knows of the lane and the trip. */
@@ -95,7 +94,7 @@ static known combined(const finder *f, const vyre_expr_node *n) {
         break;
     default: break;
     }
-    return (known){VYRE_MUTANT(trips_lane_alone, KNOWS_APART, KNOWS_MORE), 0, 0};
+    return (known){KNOWS_APART, 0, 0};
 }
 
 static void touch(finder *f, vyre_decl decl, known index, bool stores) {
@@ -108,7 +107,7 @@ static void touch(finder *f, vyre_decl decl, known index, bool stores) {
     t->least = !t->scale || index.offset < t->least ? index.offset : t->least;
     t->most = index.offset > t->most ? index.offset : t->most;
     t->scale = index.scale;
-    t->anyhow |= t->most - t->least >= VYRE_MUTANT(trips_touch_others, t->scale, MOST);
+    t->anyhow |= t->most - t->least >= t->scale;
 }
 
 static known judge(finder *f, vyre_expr e) {
@@ -192,7 +191,7 @@ static bool is_one_of_many(finder *f, uint32_t *out_scale) {
     for (vyre_decl d = 0; d < f->p->decl_count && together; d++) {
         const touched *t = &f->decls[d];
         if (t->stored && f->p->decls[d].role != VYRE_PRIVATE) {
-            together = !VYRE_MUTANT(trips_touch_anyhow, t->anyhow, false);
+            together = !t->anyhow;
             *out_scale = t->scale > *out_scale ? t->scale : *out_scale;
         }
     }

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/mutant.h"
 #include "device/builtin.h"
 #include "kit/host_memory.h"
 #include "vyre/schedule.h"
@@ -237,7 +236,7 @@ static vyre_status run_segment(vyre_backend_device *device, const vyre_module_la
         }
     }
     if (status != VYRE_OK && diag) {
-        diag->segment = VYRE_MUTANT(schedule_names_step, segment, step + 1) + 1;
+        diag->segment = segment + 1;
     }
     *steps += result.steps;
     return status == VYRE_TRAP ? vyre_trap_note(trap, result.trap_lane, diag) : status;

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "base/mutant.h"
-
 /* A small binary float format: sign, exponent, `mantissa` stored bits; 16 bits in all. */
 typedef struct format {
     int mantissa;
@@ -38,7 +36,7 @@ static uint32_t round_to(format f, bool negative, uint64_t m, int e) {
         int drop = unit - e;
         uint64_t rest = m & ((UINT64_C(1) << drop) - 1), tie = UINT64_C(1) << (drop - 1);
         units = m >> drop;
-        units += rest > tie || (rest == tie && VYRE_MUTANT(ref_tie, units & 1, 1));
+        units += rest > tie || (rest == tie && units & 1);
     }
     /* A carry out of the mantissa adds one to the exponent field, which is what it should do. A
      * subnormal number has its leading bit missing and the field 0. */

@@ -11,7 +11,6 @@
 #include "backend/ref/convert.h"
 #include "backend/ref/elementary.h"
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 
 __extension__ typedef __int128 wide_signed;
 __extension__ typedef unsigned __int128 wide_unsigned;
@@ -64,8 +63,7 @@ static uint64_t remainder_of(bool is_signed, uint64_t a, uint64_t b) {
     if (!is_signed) {
         return a % b;
     }
-    return VYRE_MUTANT(ref_remainder, b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b),
-                       b == UINT64_MAX ? a : a % b);
+    return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
 static uint64_t saturate(vyre_expr_op op, bool is_signed, int width, uint64_t a, uint64_t b) {

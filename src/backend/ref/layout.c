@@ -7,7 +7,6 @@
 #include "backend/ref/machine.h"
 #include "base/checked.h"
 #include "base/intern.h"
-#include "base/mutant.h"
 
 /* Sizes are exact integers, whatever the types of their parts: 128 bits, and overflow is an error.
  */
@@ -373,8 +372,7 @@ void vyre_ref_machine_start(vyre_ref_machine *m, uint64_t first_group) {
     memset(m->slots, 0, (size_t)m->lane_count * m->slot_count * sizeof *m->slots);
     for (uint32_t i = 0; i < m->program->decl_count; i++) {
         if (m->arrays[i].stride) {
-            memset(m->arrays[i].data, VYRE_MUTANT(ref_dirty_arrays, 0, 1),
-                   m->arrays[i].stride * m->arrays[i].owners);
+            memset(m->arrays[i].data, 0, m->arrays[i].stride * m->arrays[i].owners);
         }
     }
     m->living = m->lane_count;

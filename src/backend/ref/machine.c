@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 #include "ir/waits.h"
 
 enum { FUEL = 1024 }; /* steps between looks at the clock */
@@ -94,9 +93,7 @@ static void report_divergence(const vyre_ref_machine *m, const vyre_ref_lane *a,
 
 static bool same_path(const vyre_ref_lane *a, const vyre_ref_lane *b) {
     return a->pc == b->pc && a->depth == b->depth &&
-           (a->depth == 0 ||
-            VYRE_MUTANT(ref_any_call, memcmp(a->calls, b->calls, a->depth * sizeof *a->calls), 0) ==
-                0);
+           (a->depth == 0 || memcmp(a->calls, b->calls, a->depth * sizeof *a->calls) == 0);
 }
 
 /* The first living lane of [first, first + count), if all of them stand where it does; else tells
@@ -157,7 +154,7 @@ static vyre_status settle_group(vyre_ref_machine *m, const vyre_ref_lane *lane) 
     }
     if (vyre_waits_for_group(s->op)) {
         group->parked = 0;
-        group->interval = VYRE_MUTANT(ref_race_no_barrier, ++m->group_intervals, group->interval);
+        group->interval = ++m->group_intervals;
         for (uint32_t i = 0; i < m->group_subgroups; i++) {
             m->subgroups[(size_t)lane->group * m->group_subgroups + i].parked = 0;
         }
@@ -190,7 +187,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
     lane->state = VYRE_REF_ENDED;
     vyre_ref_async_drop(m, lane);
     subgroup_of(m, lane)->living--;
-    m->groups[lane->group].living -= VYRE_MUTANT(ref_ended_lane_waits, 1, 0);
+    m->groups[lane->group].living -= 1;
     m->living--;
     return settle(m, lane);
 }
@@ -199,7 +196,7 @@ static vyre_status end_lane(vyre_ref_machine *m, vyre_ref_lane *lane) {
 
 static vyre_status trap(vyre_ref_machine *m, vyre_ref_lane *lane, uint64_t address) {
     uint64_t number = vyre_ref_number(m, lane);
-    if (!m->trapped || VYRE_MUTANT(ref_trap_last_lane, number < m->trap_lane, true)) {
+    if (!m->trapped || number < m->trap_lane) {
         m->trapped = true;
         m->trap_lane = number;
         m->trap_address = address;
@@ -254,7 +251,7 @@ static void end_scope(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt_
     if (opener->op == VYRE_STMT_FOR) {
         const uint64_t *bounds = &lane->slots[m->aux[s->match]];
         uint64_t next = lane->slots[opener->var] + bounds[1];
-        if (VYRE_MUTANT(ref_loop_wraps, next, (uint32_t)next) < bounds[0]) {
+        if (next < bounds[0]) {
             lane->slots[opener->var] = next;
             lane->pc = s->match + 1;
             return;
@@ -449,7 +446,7 @@ static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
         vyre_ref_collective(m, s);
     }
     m->result.grid_syncs++;
-    m->interval += VYRE_MUTANT(ref_race_interval, 1, 0);
+    m->interval += 1;
     for (uint32_t i = 0; i < m->resident; i++) {
         m->groups[i].parked = 0;
         m->groups[i].interval = ++m->group_intervals;

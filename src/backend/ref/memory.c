@@ -3,7 +3,6 @@
  * index is checked: a load out of bounds gives 0, a store or an atomic there does nothing. */
 #include "backend/ref/convert.h"
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 
 uint64_t vyre_ref_memory_load(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_decl decl,
                               uint32_t index) {
@@ -45,7 +44,7 @@ static uint64_t combine(vyre_atomic_op op, vyre_type type, uint64_t old, uint64_
     case VYRE_ATOMIC_AND: return old & value;
     case VYRE_ATOMIC_OR: return old | value;
     case VYRE_ATOMIC_XOR: return old ^ value;
-    case VYRE_ATOMIC_NAND: return VYRE_MUTANT(ref_nand, ~(old & value), ~old & value);
+    case VYRE_ATOMIC_NAND: return ~(old & value);
     case VYRE_ATOMIC_EXCHANGE: return value;
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK: return old == expected ? value : old;

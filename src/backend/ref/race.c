@@ -24,7 +24,6 @@
  *
  * Cost: 136 bytes per element. `in` buffers have no shadow: nobody writes them. */
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 
 #define NOBODY     UINT32_MAX
 #define NOT_STORED UINT32_MAX /* no room for the report */
@@ -96,7 +95,7 @@ static uint32_t report_of(vyre_ref_machine *m, const vyre_race *race) {
         if (r->decl == race->decl && r->first == race->first && r->second == race->second &&
             r->first_writes == race->first_writes && r->second_writes == race->second_writes &&
             r->harmless == race->harmless) {
-            r->one_group &= VYRE_MUTANT(ref_race_one_group, race->one_group, true);
+            r->one_group &= race->one_group;
             return i;
         }
     }
@@ -160,8 +159,7 @@ static void judge(vyre_ref_machine *m, shadow *s, const record *r, uint32_t lane
 static void remember(visit visits[2], visit now, uint32_t lanes) {
     if (visits[0].lane == NOBODY) {
         visits[0] = now;
-    } else if (VYRE_MUTANT(ref_race_one_visit, visits[0].lane / lanes != now.lane / lanes, false) &&
-               visits[1].lane == NOBODY) {
+    } else if (visits[0].lane / lanes != now.lane / lanes && visits[1].lane == NOBODY) {
         visits[1] = now;
     }
 }
@@ -181,7 +179,7 @@ static bool renew(record *r, uint32_t interval) {
 static void visit_record(vyre_ref_machine *m, shadow *s, record *r, uint32_t lanes, vyre_race race,
                          vyre_ref_touch touch, uint64_t value) {
     if (touch == VYRE_REF_WRITE) {
-        r->mixed |= VYRE_MUTANT(ref_race_same_value, r->stored && r->value != value, false);
+        r->mixed |= r->stored && r->value != value;
         r->value = r->stored ? r->value : value;
         r->stored = true;
     }
@@ -207,8 +205,7 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
     s->raced &= !renew(&s->grid, array->role == VYRE_WORKGROUP ? interval : m->interval);
     (void)renew(&s->group, interval);
     visit_record(m, s, &s->group, 1, race, touch, value);
-    VYRE_MUTANT(ref_race_within_groups,
-                visit_record(m, s, &s->grid, m->group_lanes, race, touch, value), (void)0);
+    visit_record(m, s, &s->grid, m->group_lanes, race, touch, value);
 }
 
 void vyre_ref_races_report(vyre_ref_machine *m) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 
 /* any and all work on 0 and 1. */
 static vyre_expr_op operator_of(vyre_reduce_op op) {
@@ -47,7 +46,7 @@ static void combine(const operation *o, const vyre_ref_position *x, const vyre_r
     if (x->present && y->present) {
         to->value = vyre_ref_apply(o->op, o->type, x->value, y->value, 0);
     } else {
-        *to = VYRE_MUTANT(ref_group_absent, x->present, true) ? *x : *y;
+        *to = x->present ? *x : *y;
     }
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backend/ref/machine.h"
-#include "base/mutant.h"
 
 static vyre_expr_op operator_of(vyre_subgroup_op op) {
     switch (op) {
@@ -33,8 +32,7 @@ static uint64_t reduce(vyre_expr_op op, vyre_type type, uint32_t present, const 
     memcpy(place, values, sizeof place);
     for (uint32_t stride = VYRE_SUBGROUP_SIZE_FIXED / 2; stride; stride /= 2) {
         for (uint32_t i = 0; i < stride; i++) {
-            bool here = VYRE_MUTANT(ref_reduce_absent, present >> i & 1, 1),
-                 there = present >> (i + stride) & 1;
+            bool here = present >> i & 1, there = present >> (i + stride) & 1;
             if (there) {
                 place[i] = here ? vyre_ref_apply(op, type, place[i], place[i + stride], 0)
                                 : place[i + stride];
