@@ -52,7 +52,7 @@ typedef enum vyre_builtin {
 } vyre_builtin;
 
 typedef enum vyre_atomic_op {
-#define VYRE_ATOMIC(NAME, spelling, floats) VYRE_ATOMIC_##NAME,
+#define VYRE_ATOMIC(NAME, spelling, floats, values) VYRE_ATOMIC_##NAME,
 #include "vyre/ops.def"
     VYRE_ATOMIC_COUNT
 } vyre_atomic_op;
@@ -155,6 +155,7 @@ VYRE_API const char *vyre_builtin_name(vyre_builtin builtin); /* "global_id", wi
 VYRE_API uint32_t vyre_builtin_axes(vyre_builtin builtin);    /* 3 or 1 */
 VYRE_API const char *vyre_atomic_name(vyre_atomic_op op);
 VYRE_API bool vyre_atomic_takes_floats(vyre_atomic_op op);
+VYRE_API uint32_t vyre_atomic_values(vyre_atomic_op op); /* besides the element */
 VYRE_API const char *vyre_subgroup_name(vyre_subgroup_op op);
 VYRE_API vyre_operands vyre_subgroup_operands(vyre_subgroup_op op);
 /* Reductions and scans; the name for the grid is "" for those of groups only. */

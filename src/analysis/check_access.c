@@ -44,28 +44,34 @@ void vyre_check_atomic(vyre_checker *c, vyre_stmt at) {
     const vyre_type type = (vyre_type)decl->type;
     const bool integer = vyre_type_is_integer(type) && vyre_type_computes(type);
     const bool real = type == VYRE_F32 || type == VYRE_F64;
-    const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
-    if (!writable(decl) || decl->role == VYRE_PRIVATE || decl->access != VYRE_ACCESS_FULL) {
+    const uint32_t values = vyre_atomic_values(op);
+    const bool reads = op == VYRE_ATOMIC_LOAD && decl->access != VYRE_ACCESS_WRITE;
+    if (decl->role == VYRE_PRIVATE ||
+        !(reads || (writable(decl) && decl->access == VYRE_ACCESS_FULL))) {
         vyre_checker_error(c, "V009", vyre_checker_at(c, at),
                            "use an inout, out, scratch or workgroup array",
                            "atomics can't work on %s `%s`", role_of(decl), decl->name);
     } else if (!integer && !(real && vyre_atomic_takes_floats(op))) {
         vyre_checker_error(c, "V271", vyre_checker_at(c, at),
-                           real ? "only atomic_add takes floats" : "use elements of 32 or 64 bits",
+                           real ? "floats have load, store, add, min, max and exchange"
+                                : "use elements of 32 or 64 bits",
                            "%s can't work on elements of type %s", vyre_atomic_name(op),
                            vyre_type_name(type));
     } else {
-        vyre_check_type(c, stmt->arg[1], type, "V057", "the value");
-        if (compares && stmt->arg[2] != VYRE_NONE) {
+        if (values != 0) {
+            vyre_check_type(c, stmt->arg[1], type, "V057", "the value");
+        }
+        if (values == 2 && stmt->arg[2] != VYRE_NONE) {
             vyre_check_type(c, stmt->arg[2], type, "V058", "the expected value");
         }
     }
     vyre_check_type(c, stmt->arg[0], VYRE_U32, "V027", "the index");
     vyre_check_index(c, stmt->decl, stmt->arg[0]);
-    if (compares != (stmt->arg[2] != VYRE_NONE)) {
-        vyre_checker_error(c, compares ? "V059" : "V060", vyre_checker_at(c, at),
-                           compares ? "give the expected value" : "remove the expected value",
-                           compares ? "%s needs an expected value" : "%s takes no expected value",
+    if ((values == 2) != (stmt->arg[2] != VYRE_NONE)) {
+        const bool lacks = values == 2;
+        vyre_checker_error(c, lacks ? "V059" : "V060", vyre_checker_at(c, at),
+                           lacks ? "give the expected value" : "remove the expected value",
+                           lacks ? "%s needs an expected value" : "%s takes no expected value",
                            vyre_atomic_name(op));
     }
 }

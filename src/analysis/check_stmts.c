@@ -87,8 +87,8 @@ static list *top_list(stmt_walk *w) {
 /* Operands */
 
 /* Operands that must be there, by statement. */
-static uint32_t required(vyre_stmt_op op) {
-    switch ((uint32_t)op) {
+static uint32_t required(const vyre_stmt_node *stmt) {
+    switch ((uint32_t)stmt->op) {
     case VYRE_STMT_LET:
     case VYRE_STMT_ASSIGN:
     case VYRE_STMT_SUBGROUP:
@@ -99,8 +99,8 @@ static uint32_t required(vyre_stmt_op op) {
     case VYRE_STMT_WHILE:
     case VYRE_STMT_TRAP:
     case VYRE_STMT_INDIRECT_DISPATCH: return 1;
+    case VYRE_STMT_ATOMIC: return vyre_atomic_values((vyre_atomic_op)stmt->sub) ? 2 : 1;
     case VYRE_STMT_STORE:
-    case VYRE_STMT_ATOMIC:
     case VYRE_STMT_FOR:
     case VYRE_STMT_ASYNC_LOAD:
     case VYRE_STMT_ASYNC_STORE: return 2;
@@ -110,7 +110,7 @@ static uint32_t required(vyre_stmt_op op) {
 
 static bool check_operands(stmt_walk *w, vyre_stmt at) {
     const vyre_stmt_node *stmt = &w->c->p->stmts[at];
-    const uint32_t need = required((vyre_stmt_op)stmt->op);
+    const uint32_t need = required(stmt);
     bool missing = stmt->op == VYRE_STMT_BROADCAST && stmt->arg[1] == VYRE_NONE;
     for (uint32_t i = 0; i < need; i++) {
         missing |= stmt->arg[i] == VYRE_NONE;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "ir/atomic.h"
 
 enum { READS, WRITES, ATOMICS, SETS };
 
@@ -80,7 +81,9 @@ void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect
     switch ((uint32_t)node->op) {
     case VYRE_STMT_STORE: visit(user, node->decl, VYRE_EFFECT_WRITE, VYRE_NONE); break;
     case VYRE_STMT_ATOMIC:
-        visit(user, node->decl, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE | VYRE_EFFECT_ATOMIC,
+        visit(user, node->decl,
+              VYRE_EFFECT_READ | VYRE_EFFECT_ATOMIC |
+                  (vyre_writes_atomically(node) ? VYRE_EFFECT_WRITE : 0),
               VYRE_NONE);
         break;
     case VYRE_STMT_CALL: visit_callee(effects, node->fn, visit, user); break;

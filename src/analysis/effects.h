@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "vyre/ir.h"
 
-/* Bits of what is done to a declaration. An atomic is all three. */
+/* Bits of what is done to a declaration. An atomic is all three, but atomic_load no write. */
 typedef enum vyre_effect {
     VYRE_EFFECT_READ = 1,
     VYRE_EFFECT_WRITE = 2,

@@ -212,7 +212,7 @@ static void look_at_outputs(lint *l) {
     vyre_effects_collect(l->facts.effects, l->p->entry, l->p->stmt_count, &sets);
     for (vyre_decl d = 0; d < l->p->decl_count; d++) {
         const vyre_decl_node *decl = &l->p->decls[d];
-        const uint64_t written = (sets.writes[d / 64] | sets.atomics[d / 64]) >> d % 64 & 1;
+        const uint64_t written = sets.writes[d / 64] >> d % 64 & 1;
         if (!written && (decl->role == VYRE_OUT || decl->role == VYRE_INOUT)) {
             const bool out = decl->role == VYRE_OUT;
             vyre_checker_warn(&l->c, "W001", vyre_program_decl_place(l->c.program, d),

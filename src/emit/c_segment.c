@@ -19,14 +19,27 @@ enum { ALIGNMENT = 64 };
 static const char *const axes = "xyz";
 
 static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
-    if (vyre_type_is_float(type)) {
-        return "    $T old, sum;\n"
-               "    __atomic_load(p, &old, __ATOMIC_SEQ_CST);\n"
-               "    do {\n"
-               "        sum = old + v;\n"
-               "    } while (!__atomic_compare_exchange(p, &old, &sum, 0, __ATOMIC_SEQ_CST, "
-               "__ATOMIC_SEQ_CST));\n"
+    if (op == VYRE_ATOMIC_LOAD) {
+        return "    $T now;\n"
+               "    __atomic_load(p, &now, __ATOMIC_SEQ_CST);\n"
+               "    return now;\n";
+    }
+    if (op == VYRE_ATOMIC_STORE) {
+        return "    __atomic_store(p, &v, __ATOMIC_SEQ_CST);\n";
+    }
+    if (op == VYRE_ATOMIC_EXCHANGE && vyre_type_is_float(type)) {
+        return "    $T old;\n"
+               "    __atomic_exchange(p, &v, &old, __ATOMIC_SEQ_CST);\n"
                "    return old;\n";
+    }
+    if (vyre_type_is_float(type)) {
+        return "    $T seen, next;\n"
+               "    __atomic_load(p, &seen, __ATOMIC_SEQ_CST);\n"
+               "    do {\n"
+               "        next = $Y;\n"
+               "    } while (!__atomic_compare_exchange(p, &seen, &next, 0, __ATOMIC_SEQ_CST, "
+               "__ATOMIC_SEQ_CST));\n"
+               "    return seen;\n";
     }
     switch (op) {
     case VYRE_ATOMIC_ADD: return "    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);\n";
@@ -41,6 +54,8 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         return "    (void)__atomic_compare_exchange_n(p, &e, v, 0, __ATOMIC_SEQ_CST, "
                "__ATOMIC_SEQ_CST);\n"
                "    return e;\n";
+    case VYRE_ATOMIC_LOAD:
+    case VYRE_ATOMIC_STORE:
     case VYRE_ATOMIC_MIN:
     case VYRE_ATOMIC_MAX:
     case VYRE_ATOMIC_COUNT: break;

@@ -32,7 +32,14 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         [VYRE_ATOMIC_CAS] = "    return ($T)atomicCAS((vy_wide *)p, (vy_wide)e, (vy_wide)v);\n",
     };
     op = op == VYRE_ATOMIC_CAS_WEAK ? VYRE_ATOMIC_CAS : op;
-    return vyre_type_is_float(type) ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
+    if (op == VYRE_ATOMIC_LOAD || op == VYRE_ATOMIC_STORE) { /* never torn; fences order them */
+        return op == VYRE_ATOMIC_LOAD ? "    return *($Svolatile const $T *)p;\n"
+                                      : "    *($Svolatile $T *)p = v;\n";
+    }
+    if (vyre_type_is_float(type) && op != VYRE_ATOMIC_EXCHANGE) {
+        return NULL;
+    }
+    return type == VYRE_F64 ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
 }
 
 static void put_kernel_head(vyre_text *out, const uint32_t size[3]) {

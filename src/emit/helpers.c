@@ -280,20 +280,24 @@ static const char by_cas[] = "$K $T vy_$X_$N$A($S$T *p, $T v) {\n"
 static const char float_by_cas[] =
     "$K $T vy_$X_$N$A($S$T *p, $T v) {\n"
     "    $Svolatile $U *const bits = ($Svolatile $U *)p;\n"
-    "    $U old = *bits, seen;\n"
+    "    $U old = *bits, was;\n"
     "    do {\n"
-    "        seen = old;\n"
-    "        old = vy_atomic_cas_$V$A(($S$U *)p, vy_bits_of_$N(vy_$N_of_bits(seen) + v), seen);\n"
-    "    } while (old != seen);\n"
+    "        was = old;\n"
+    "        const $T seen = vy_$N_of_bits(was);\n"
+    "        old = vy_atomic_cas_$V$A(($S$U *)p, vy_bits_of_$N($Y), was);\n"
+    "    } while (old != was);\n"
     "    return vy_$N_of_bits(old);\n}\n";
 
 /* What an atomic stores where `seen` was. */
-static const char *new_value(vyre_atomic_op op) {
+static const char *new_value(vyre_atomic_op op, vyre_type type) {
+    const bool real = vyre_type_is_float(type);
     switch (op) {
     case VYRE_ATOMIC_ADD: return "seen + v";
     case VYRE_ATOMIC_SUB: return "seen - v";
-    case VYRE_ATOMIC_MIN: return "seen < v ? seen : v";
-    case VYRE_ATOMIC_MAX: return "seen > v ? seen : v";
+    case VYRE_ATOMIC_MIN:
+        return real ? "v < seen || seen != seen ? v : seen" : "seen < v ? seen : v";
+    case VYRE_ATOMIC_MAX:
+        return real ? "v > seen || seen != seen ? v : seen" : "seen > v ? seen : v";
     case VYRE_ATOMIC_AND: return "seen & v";
     case VYRE_ATOMIC_OR: return "seen | v";
     case VYRE_ATOMIC_XOR: return "seen ^ v";
@@ -301,6 +305,8 @@ static const char *new_value(vyre_atomic_op op) {
     case VYRE_ATOMIC_EXCHANGE:
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK:
+    case VYRE_ATOMIC_LOAD:
+    case VYRE_ATOMIC_STORE:
     case VYRE_ATOMIC_COUNT: break;
     }
     return "v";
@@ -309,14 +315,17 @@ static const char *new_value(vyre_atomic_op op) {
 static void put_atomic(vyre_text *t, vyre_atomic_op op, emit_subst s) {
     const char *native = s.dialect->atomic(op, s.type);
     s.name[0] = vyre_atomic_name(op);
-    s.name[1] = new_value(op);
+    s.name[1] = new_value(op, s.type);
     if (!native) {
         emit_expand(t, vyre_type_is_float(s.type) ? float_by_cas : by_cas, &s);
         return;
     }
-    const bool expects = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
-    emit_expand(t, "$K $T vy_$X_$N$A($S$T *p, $T v", &s);
-    emit_expand(t, expects ? ", $T e) {\n" : ") {\n", &s);
+    static const char *const values[] = {"", ", $T v", ", $T v, $T e"};
+    emit_expand(t, op == VYRE_ATOMIC_STORE ? "$K void" : "$K $T", &s);
+    emit_expand(t, op == VYRE_ATOMIC_LOAD ? " vy_$X_$N$A($Sconst $T *p" : " vy_$X_$N$A($S$T *p",
+                &s);
+    emit_expand(t, values[vyre_atomic_values(op)], &s);
+    vyre_text_puts(t, ") {\n");
     emit_expand(t, native, &s);
     vyre_text_puts(t, "}\n");
 }

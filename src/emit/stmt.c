@@ -232,7 +232,6 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     const vyre_decl_node *d = &e->p->decls[s->decl];
     const emit_space space = d->role == VYRE_WORKGROUP ? EMIT_WORKGROUP : EMIT_BUFFER;
-    const bool expects = s->arg[2] != VYRE_NONE;
     const bool proven = e->proven[e->p->expr_count + stmt] && !asks_live(e, stmt);
     emit_use(e->used, (emit_helper)(EMIT_ATOMIC + s->sub), space, (vyre_type)d->type);
     if (s->var != VYRE_NONE && !proven) {
@@ -246,11 +245,13 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const char *to = s->var == VYRE_NONE ? ""
                      : proven ? emit_format(e, "%s %s = ", type_of_var(e, s->var), e->vars[s->var])
                               : emit_format(e, "%s = ", e->vars[s->var]);
-    emit_line_of(e, place, "%svy_%s_%s%s(&%s[%s], %s%s%s);", to,
-                 vyre_atomic_name((vyre_atomic_op)s->sub), vyre_type_name((vyre_type)d->type),
-                 space == EMIT_WORKGROUP ? "_local" : "", e->decls[s->decl], index,
-                 emit_expr_text(e, s->arg[1], EMIT_LOOSE), expects ? ", " : "",
-                 expects ? emit_expr_text(e, s->arg[2], EMIT_LOOSE) : "");
+    const char *values = "";
+    for (uint32_t i = 1; i < 3 && s->arg[i] != VYRE_NONE; i++) {
+        values = emit_format(e, "%s, %s", values, emit_expr_text(e, s->arg[i], EMIT_LOOSE));
+    }
+    emit_line_of(e, place, "%svy_%s_%s%s(&%s[%s]%s);", to, vyre_atomic_name((vyre_atomic_op)s->sub),
+                 vyre_type_name((vyre_type)d->type), space == EMIT_WORKGROUP ? "_local" : "",
+                 e->decls[s->decl], index, values);
     if (fence) {
         emit_line(e, "%s", fence);
     }

@@ -107,6 +107,10 @@ vyre_var vyre_build_atomic(vyre_builder *b, const char *name, vyre_atomic_op op,
         vyre_builder_misuse(b, "no such atomic operation or ordering");
         return VYRE_NONE;
     }
+    if (op == VYRE_ATOMIC_STORE && name) {
+        vyre_builder_misuse(b, "atomic_store gives no value to bind");
+        return VYRE_NONE;
+    }
     vyre_stmt_node node = blank(VYRE_STMT_ATOMIC);
     node.sub = (uint8_t)op;
     node.ordering = (uint8_t)ordering;

@@ -37,7 +37,7 @@ uint32_t vyre_builtin_axes(vyre_builtin builtin) {
 
 const char *vyre_atomic_name(vyre_atomic_op op) {
     static const char *const names[] = {
-#define VYRE_ATOMIC(NAME, spelling, floats) spelling,
+#define VYRE_ATOMIC(NAME, spelling, floats, values) spelling,
 #include "vyre/ops.def"
     };
     return names[op];
@@ -45,10 +45,18 @@ const char *vyre_atomic_name(vyre_atomic_op op) {
 
 bool vyre_atomic_takes_floats(vyre_atomic_op op) {
     static const bool floats_allowed[] = {
-#define VYRE_ATOMIC(NAME, spelling, floats) floats,
+#define VYRE_ATOMIC(NAME, spelling, floats, values) floats,
 #include "vyre/ops.def"
     };
     return floats_allowed[op];
+}
+
+uint32_t vyre_atomic_values(vyre_atomic_op op) {
+    static const uint8_t counts[] = {
+#define VYRE_ATOMIC(NAME, spelling, floats, values) values,
+#include "vyre/ops.def"
+    };
+    return counts[op];
 }
 
 const char *vyre_subgroup_name(vyre_subgroup_op op) {

@@ -119,6 +119,7 @@ static void drop_for_opencl(vyre_capabilities *can) {
 
 static void drop_to_core(vyre_capabilities *can) {
     drop_for_opencl(can);
+    drop_float_atomics(can);
 }
 
 static void drop_nothing(vyre_capabilities *can) {

@@ -18,6 +18,8 @@ vyre_lower_pass vyre_lower_pending;
 vyre_lower_pass vyre_lower_storage;
 /* lower_copies.c: copies, as the two before leave them, are loops. */
 vyre_lower_pass vyre_lower_copies;
+/* lower_atomics.c: atomics on floats that are not claimed go by compare-exchange of their bits. */
+vyre_lower_pass vyre_lower_atomics;
 /* lower_traps.c: traps are records in a buffer, on a device that does not tell of them, or where a
  * lane must not end. */
 vyre_lower_pass vyre_lower_traps;

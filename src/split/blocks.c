@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "ir/atomic.h"
 #include "vyre/limits.h"
 
 typedef struct open_list {
@@ -71,7 +72,7 @@ static void find_written(maker *m) {
     const vyre_program_view *p = m->p;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC || n->op == VYRE_STMT_SWAP) {
+        if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_SWAP || vyre_writes_atomically(n)) {
             m->written[n->decl] = true;
         }
         if (n->decl2 != VYRE_NONE) { /* async copies, collectives, swaps */

@@ -15,6 +15,7 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
+#include "ir/atomic.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "split/cut.h"
@@ -155,7 +156,7 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
     if (n->op == VYRE_STMT_STORE) {
         touch_memory(an, block, n->decl, false, true);
     } else if (n->op == VYRE_STMT_ATOMIC) {
-        touch_memory(an, block, n->decl, true, true);
+        touch_memory(an, block, n->decl, true, vyre_writes_atomically(n));
     } else if (n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE) {
         touch_memory(an, block, n->decl, true, false);
         touch_memory(an, block, n->decl2, false, true);

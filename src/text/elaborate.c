@@ -196,7 +196,8 @@ static vyre_expr build_effect(vyre_parser *p, uint32_t at) {
     vyre_node *n = &p->nodes.data[at];
     char room[16];
     bool direct = at == p->direct;
-    bool empty = n->op == VYRE_NODE_CALL && n->type == VYRE_VOID;
+    bool empty = (n->op == VYRE_NODE_CALL && n->type == VYRE_VOID) ||
+                 (n->op == VYRE_NODE_ATOMIC && n->sub == VYRE_ATOMIC_STORE);
     if (empty && !(direct && !p->direct_name)) {
         char shown[64];
         vyre_parser_error(p, "V225", n->first, n->last, "call it as a statement of its own",
@@ -208,11 +209,13 @@ static vyre_expr build_effect(vyre_parser *p, uint32_t at) {
     vyre_var var;
     if (n->op == VYRE_NODE_ATOMIC) {
         bool swaps = n->kid_count == 3;
+        uint32_t value = n->kid_count - 1; /* none: the index is the last */
         uint32_t symbol = n->ref;
-        var = vyre_build_atomic(p->builder, name, (vyre_atomic_op)n->sub,
-                                symbol == VYRE_NONE ? VYRE_NONE : p->symbols.data[symbol].handle,
-                                kid_handle(p, n, 0), swaps ? kid_handle(p, n, 1) : VYRE_NONE,
-                                kid_handle(p, n, swaps ? 2 : 1), (vyre_ordering)n->axis);
+        var =
+            vyre_build_atomic(p->builder, name, (vyre_atomic_op)n->sub,
+                              symbol == VYRE_NONE ? VYRE_NONE : p->symbols.data[symbol].handle,
+                              kid_handle(p, n, 0), swaps ? kid_handle(p, n, 1) : VYRE_NONE,
+                              value ? kid_handle(p, n, value) : VYRE_NONE, (vyre_ordering)n->axis);
     } else if (n->op == VYRE_NODE_SUBGROUP) {
         var = vyre_build_subgroup(p->builder, name, (vyre_subgroup_op)n->sub, kid_handle(p, n, 0),
                                   kid_handle(p, n, 1));

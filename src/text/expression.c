@@ -231,11 +231,19 @@ static bool push_call(vyre_parser *p, vyre_frame frame, uint32_t tokens) {
     return push_frame(p, frame);
 }
 
+/* Behind the element of an atomic that takes so many operands, the element's index included. */
+static bool expect_values(vyre_parser *p, uint32_t need) {
+    const uint8_t next = p->tokens[p->at].kind;
+    return next == VYRE_TOKEN_COMMA || (need == 1 && next == VYRE_TOKEN_CLOSE_PAREN) ||
+           vyre_parser_expect(p, VYRE_TOKEN_COMMA, "behind the element of an atomic");
+}
+
 static bool push_atomic(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
-    bool swaps = t->sub == VYRE_ATOMIC_CAS || t->sub == VYRE_ATOMIC_CAS_WEAK;
-    vyre_frame frame = {
-        .op = VYRE_NODE_ATOMIC, .sub = t->sub, .axis = VYRE_SEQ_CST, .need = swaps ? 3 : 2};
+    vyre_frame frame = {.op = VYRE_NODE_ATOMIC,
+                        .sub = t->sub,
+                        .axis = VYRE_SEQ_CST,
+                        .need = 1 + vyre_atomic_values((vyre_atomic_op)t->sub)};
     uint32_t name = p->at + 2;
     uint32_t symbol = vyre_parser_symbol(p, name);
     bool single = symbol != VYRE_NONE && p->symbols.data[symbol].single;
@@ -247,7 +255,9 @@ static bool push_atomic(vyre_parser *p) {
     }
     if (t[1].kind == VYRE_TOKEN_OPEN_PAREN) {
         frame.ref = vyre_parser_memory(p, name, "V061", "atomic on an unknown buffer");
-        vyre_parser_check_write(p, frame.ref, name);
+        if (t->sub != VYRE_ATOMIC_LOAD) {
+            vyre_parser_check_write(p, frame.ref, name);
+        }
         if (t[3].kind == VYRE_TOKEN_OPEN_INDEX &&
             !vyre_parser_check_index(p, frame.ref, name, true)) {
             return false;
@@ -258,8 +268,7 @@ static bool push_atomic(vyre_parser *p) {
     }
     if (single) {
         vyre_node zero = {.op = VYRE_NODE_ZERO, .type = VYRE_U32};
-        return push_leaf(p, zero, 1) &&
-               vyre_parser_expect(p, VYRE_TOKEN_COMMA, "behind the element of an atomic");
+        return push_leaf(p, zero, 1) && expect_values(p, frame.need);
     }
     p->at += 2;
     return push_frame(p, (vyre_frame){.kind = FRAME_PLACE, .token = name});
@@ -483,7 +492,9 @@ static bool operand(vyre_parser *p, bool *out_complete) {
             "expected an expression, found %s", vyre_source_describe(&p->source, p->at, room));
         return false;
     }
-    *out_complete = p->frames.count == depth;
+    /* An atomic on one element has its index at once. */
+    *out_complete =
+        fine && (p->frames.count == depth || p->operands.count > top_frame(p)->operands);
     return fine;
 }
 
@@ -528,10 +539,7 @@ static bool close_index(vyre_parser *p) {
     vyre_frame f = p->frames.data[--p->frames.count];
     if (f.kind == FRAME_PLACE) {
         p->at++;
-        if (p->tokens[p->at].kind == VYRE_TOKEN_COMMA) {
-            return true;
-        }
-        return vyre_parser_expect(p, VYRE_TOKEN_COMMA, "behind the element of an atomic");
+        return expect_values(p, top_frame(p)->need);
     }
     vyre_node shape = {.op = VYRE_NODE_ERROR,
                        .type = VYRE_UNKNOWN,

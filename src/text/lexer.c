@@ -48,8 +48,9 @@ static const struct reserved {
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects)                                     \
     {spelling, VYRE_WORD_STMT, VYRE_STMT_##NAME},
-#define VYRE_BUILTIN(NAME, spelling, axes)  {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
-#define VYRE_ATOMIC(NAME, spelling, floats) {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
+#define VYRE_BUILTIN(NAME, spelling, axes) {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
+#define VYRE_ATOMIC(NAME, spelling, floats, values)                                                \
+    {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
 #define VYRE_SUBGROUP(NAME, spelling, operands)                                                    \
     {spelling, VYRE_WORD_SUBGROUP, VYRE_SUBGROUP_##NAME},
 #define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands)                                 \

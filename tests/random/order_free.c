@@ -153,7 +153,8 @@ static void add_own_atomic(order_free *g, const array *a, vyre_atomic_op op) {
     const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
     const uint32_t copy = random_below(&g->x, a->copies);
     const vyre_expr index = order_free_own_copy(g, a, copy);
-    const vyre_expr value = order_free_expr(g, a->type, LEVEL_LANE);
+    const vyre_expr value =
+        vyre_atomic_values(op) ? order_free_expr(g, a->type, LEVEL_LANE) : VYRE_NONE;
     vyre_expr expected = VYRE_NONE;
     if (compares) {
         expected = random_chance(&g->x, 70)
@@ -161,10 +162,12 @@ static void add_own_atomic(order_free *g, const array *a, vyre_atomic_op op) {
                        : order_free_expr(g, a->type, LEVEL_LANE);
     }
     order_free_touch(g, a);
-    order_free_local(g,
-                     vyre_build_atomic(g->x.b, order_free_name(g, "old"), op, a->decl, index,
-                                       expected, value, ordering(g)),
-                     LEVEL_LANE, false);
+    const char *name = op == VYRE_ATOMIC_STORE ? NULL : order_free_name(g, "old");
+    const vyre_var old =
+        vyre_build_atomic(g->x.b, name, op, a->decl, index, expected, value, ordering(g));
+    if (name) {
+        order_free_local(g, old, LEVEL_LANE, false);
+    }
 }
 
 static void add_any_atomic(order_free *g) {

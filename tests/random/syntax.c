@@ -81,12 +81,13 @@ static void add_atomic(syntax *s) {
         return;
     }
     vyre_atomic_op op = (vyre_atomic_op)random_below(&s->x, VYRE_ATOMIC_COUNT);
-    op = vyre_type_is_float(m->type) ? VYRE_ATOMIC_ADD : op;
-    const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
+    op = vyre_type_is_float(m->type) && !vyre_atomic_takes_floats(op) ? VYRE_ATOMIC_ADD : op;
+    const uint32_t values = vyre_atomic_values(op);
     const vyre_expr index = syntax_expr(s, VYRE_U32);
-    const vyre_expr expected = compares ? syntax_expr(s, m->type) : VYRE_NONE;
-    const vyre_expr value = syntax_expr(s, m->type);
-    const char *name = random_chance(&s->x, 50) ? syntax_name(s) : NULL;
+    const vyre_expr expected = values == 2 ? syntax_expr(s, m->type) : VYRE_NONE;
+    const vyre_expr value = values ? syntax_expr(s, m->type) : VYRE_NONE;
+    const bool binds = op != VYRE_ATOMIC_STORE && random_chance(&s->x, 50);
+    const char *name = binds ? syntax_name(s) : NULL;
     const vyre_var var = vyre_build_atomic(s->x.b, name, op, m->decl, index, expected, value,
                                            (vyre_ordering)random_below(&s->x, VYRE_ORDERING_COUNT));
     if (name) {

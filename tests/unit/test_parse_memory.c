@@ -128,10 +128,17 @@ TEST(functions_that_nothing_calls_leave_nothing) {
 TEST(memory_of_one_element) {
     SAME("size = 3; size += a[0]; b[size] = size; atomic_max(size, 2, relaxed);\n"
          "let k = atomic_cas(size, 1, 2) + len(size); async_load(a, size, 0, 4, \"t\");\n"
-         "async_wait(\"t\");",
+         "async_wait(\"t\"); b[atomic_load(size)] = 1; let l = atomic_load(size, acquire);\n"
+         "atomic_load(b[1]); atomic_store(size, 2); atomic_store(b[l], 3, release);",
          "size = 3; size = size + a[0]; b[size] = size; atomic_max(size, 2, relaxed);\n"
          "let _0 = atomic_cas(size, 1, 2); let k = _0 + len(size);\n"
-         "async_load(a, size, 0, 4, \"t\"); async_wait(\"t\");");
+         "async_load(a, size, 0, 4, \"t\"); async_wait(\"t\");\n"
+         "let _1 = atomic_load(size); b[_1] = 1; let l = atomic_load(size, acquire);\n"
+         "atomic_load(b[1]); atomic_store(size, 2); atomic_store(b[l], 3, release);");
+    WRONG("let k = atomic_store(size, 1);", "V225@8:9");
+    WRONG("atomic_load(b[1], 2);", "V220@8:19");
+    WRONG("atomic_load(size 2);", "V210@8:18");
+    WRONG("atomic_store(b[1]);", "V210@8:18");
     parsed p;
     parse(&p, "program t workgroup(1) { scratch s : u32; inout r : u8; workgroup w : f32; "
               "w = f32(s); r += 1; atomic_add(s, 2); if (s > 1) { s = r; } }");

@@ -1,4 +1,6 @@
 /* Bounds, atomics, async copies, collectives. */
+#include <math.h>
+
 #include "unit/ref_text.h"
 
 TEST(out_of_bounds_reads_zero_and_writes_nothing) {
@@ -41,6 +43,8 @@ TEST(atomics_of_every_type) {
         {"atomic_cas(x[0], 5, v)", 5, 3, 3, 3},
         {"atomic_cas(x[0], 6, v)", 5, 5, 5, 5},
         {"atomic_cas_weak(x[0], 5, v, acq_rel)", 5, 3, 3, 3},
+        {"atomic_load(x[0])", 5, 5, 5, 5},
+        {"atomic_load(x[0], acquire)", 0xfffffffe, 0xfffffffe, 0xfffffffe, 0xfffffffe},
     };
     static const char *const types[] = {"u32", "i32", "u64", "i64"};
     for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++) {
@@ -68,6 +72,53 @@ TEST(atomics_of_every_type) {
                               types[t], x[0], r[0], want);
                 }
             }
+        }
+    }
+}
+
+/* Floats: the old value is the left operand of min and max, so a NaN that is there goes, one that
+ * comes does not stay, and of two zeros the old one stays. */
+TEST(float_atomics) {
+    static const struct {
+        const char *call; /* on x[0], with v */
+        double old, v, want;
+    } ops[] = {
+        {"atomic_add(x[0], v)", 0.5, 0.25, 0.75},
+        {"atomic_min(x[0], v)", 2, -1, -1},
+        {"atomic_min(x[0], v, relaxed)", -1, 2, -1},
+        {"atomic_min(x[0], v)", (double)NAN, 2, 2},
+        {"atomic_min(x[0], v)", 2, (double)NAN, 2},
+        {"atomic_min(x[0], v)", 0.0, -0.0, 0.0},
+        {"atomic_max(x[0], v)", 2, 3, 3},
+        {"atomic_max(x[0], v)", (double)NAN, -2, -2},
+        {"atomic_max(x[0], v)", -2, (double)NAN, -2},
+        {"atomic_max(x[0], v)", -0.0, 0.0, -0.0},
+        {"atomic_exchange(x[0], v)", 2, 3, 3},
+        {"atomic_load(x[0])", 2, 3, 2},
+    };
+    for (uint32_t i = 0; i < 4 * sizeof ops / sizeof *ops; i++) {
+        const bool wide = i & 1, shared = i & 2;
+        const char *type = wide ? "f64" : "f32";
+        char text[512];
+        snprintf(text, sizeof text,
+                 "program a workgroup(1) { in i : %s[2]; out r : %s[2]; %s x : %s[2];\n"
+                 "  atomic_store(x[0], i[0]); let v = i[1]; let old = %s;\n"
+                 "  r[0] = old; r[1] = x[0]; atomic_store(x[9], v); }\n",
+                 type, type, shared ? "workgroup" : "inout", type, ops[i / 4].call);
+        float in[2] = {(float)ops[i / 4].old, (float)ops[i / 4].v}, out[2] = {0};
+        double in2[2] = {ops[i / 4].old, ops[i / 4].v}, out2[2] = {0};
+        double x[2] = {0};
+        ref_run_all(text, (vyre_ref_args){0},
+                    (ref_buffer[]){{"i", wide ? (void *)in2 : in, 2},
+                                   {"r", wide ? (void *)out2 : out, 2},
+                                   {shared ? NULL : "x", x, 2},
+                                   {0}});
+        const double old = wide ? out2[0] : (double)out[0], now = wide ? out2[1] : (double)out[1];
+        const double was = ops[i / 4].old, want = ops[i / 4].want;
+        if ((old != was && (old == old || was == was)) || now != want ||
+            signbit(now) != signbit(want)) {
+            test_fail(__FILE__, __LINE__, "%s of %s: %g (old %g), not %g", ops[i / 4].call, type,
+                      now, old, want);
         }
     }
 }

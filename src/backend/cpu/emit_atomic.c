@@ -33,12 +33,14 @@ static cpu_value combine(cpu_emit *e, vyre_atomic_op op, cpu_value old, cpu_valu
         cpu_value both = cpu_apply(e, VYRE_EXPR_BIT_AND, old, value, old);
         return cpu_apply(e, VYRE_EXPR_BIT_NOT, both, both, both);
     }
-    case VYRE_ATOMIC_EXCHANGE: return value;
+    case VYRE_ATOMIC_EXCHANGE:
+    case VYRE_ATOMIC_STORE: return value;
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK: {
         cpu_value same = cpu_compare(e, "eq", old, expected);
         return cpu_select(e, same, value, old);
     }
+    case VYRE_ATOMIC_LOAD:
     case VYRE_ATOMIC_COUNT: break;
     }
     return old;
@@ -49,14 +51,19 @@ static cpu_value plainly(cpu_emit *e, vyre_atomic_op op, const place *at) {
     const uint32_t size = vyre_type_size(at->type);
     cpu_value old =
         cpu_new(e, at->type, CPU_ONE, "load %s, ptr %s, align %u", type, at->address.text, size);
-    cpu_value now = combine(e, op, old, at->value, at->expected);
-    cpu_line(e, "  store %s %s, ptr %s, align %u", type, now.text, at->address.text, size);
+    if (op != VYRE_ATOMIC_LOAD) {
+        cpu_value now = combine(e, op, old, at->value, at->expected);
+        cpu_line(e, "  store %s %s, ptr %s, align %u", type, now.text, at->address.text, size);
+    }
     return old;
 }
 
-/* LLVM's name of the operation. */
+/* LLVM's name of the operation; NULL: it has none that does the same. */
 static const char *name_of(vyre_atomic_op op, vyre_type type) {
     const bool plus_minus = vyre_type_is_signed(type);
+    if (vyre_type_is_float(type) && (op == VYRE_ATOMIC_MIN || op == VYRE_ATOMIC_MAX)) {
+        return NULL; /* NaN and zeros are ours */
+    }
     switch (op) {
     case VYRE_ATOMIC_ADD: return vyre_type_is_float(type) ? "fadd" : "add";
     case VYRE_ATOMIC_SUB: return "sub";
@@ -69,9 +76,40 @@ static const char *name_of(vyre_atomic_op op, vyre_type type) {
     case VYRE_ATOMIC_EXCHANGE: return "xchg";
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK:
+    case VYRE_ATOMIC_LOAD:
+    case VYRE_ATOMIC_STORE:
     case VYRE_ATOMIC_COUNT: break;
     }
     return NULL;
+}
+
+/* By compare and exchange of the bits, until nobody came between. */
+static cpu_value retried(cpu_emit *e, vyre_atomic_op op, const place *at) {
+    const char *type = cpu_type(e, at->type, false);
+    const vyre_type bits = at->type == VYRE_F32 ? VYRE_U32 : VYRE_U64;
+    const char *word = cpu_type(e, bits, false);
+    const uint32_t label = cpu_label(e), size = vyre_type_size(at->type);
+    cpu_value first = cpu_new(e, bits, CPU_ONE, "load atomic %s, ptr %s monotonic, align %u", word,
+                              at->address.text, size);
+    const uint32_t found = e->next++;
+    cpu_line(e, "  br label %%retry_from%u", label);
+    cpu_line(e, "retry_from%u:", label);
+    cpu_line(e, "  br label %%retry%u", label);
+    cpu_line(e, "retry%u:", label);
+    cpu_value was = cpu_new(e, bits, CPU_ONE, "phi %s [ %s, %%retry_from%u ], [ %%v%u, %%retry%u ]",
+                            word, first.text, label, found, label);
+    cpu_value old = cpu_new(e, at->type, CPU_ONE, "bitcast %s %s to %s", word, was.text, type);
+    cpu_value now = combine(e, op, old, at->value, at->expected);
+    cpu_value next = cpu_new(e, bits, CPU_ONE, "bitcast %s %s to %s", type, now.text, word);
+    cpu_value pair =
+        cpu_new(e, bits, CPU_ONE, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u", at->address.text,
+                word, was.text, word, next.text, at->ordering, at->ordering, size);
+    cpu_line(e, "  %%v%u = extractvalue { %s, i1 } %s, 0", found, word, pair.text);
+    cpu_value done =
+        cpu_new(e, VYRE_BOOL, CPU_ONE, "extractvalue { %s, i1 } %s, 1", word, pair.text);
+    cpu_line(e, "  br i1 %s, label %%retried%u, label %%retry%u", done.text, label, label);
+    cpu_line(e, "retried%u:", label);
+    return old;
 }
 
 static cpu_value locked(cpu_emit *e, vyre_atomic_op op, const place *at) {
@@ -80,6 +118,18 @@ static cpu_value locked(cpu_emit *e, vyre_atomic_op op, const place *at) {
     if (name) {
         return cpu_new(e, at->type, CPU_ONE, "atomicrmw %s ptr %s, %s %s %s, align %u", name,
                        at->address.text, type, at->value.text, at->ordering, size);
+    }
+    if (op == VYRE_ATOMIC_LOAD) {
+        return cpu_new(e, at->type, CPU_ONE, "load atomic %s, ptr %s %s, align %u", type,
+                       at->address.text, at->ordering, size);
+    }
+    if (op == VYRE_ATOMIC_STORE) {
+        cpu_line(e, "  store atomic %s %s, ptr %s %s, align %u", type, at->value.text,
+                 at->address.text, at->ordering, size);
+        return at->value; /* nobody asks for it */
+    }
+    if (vyre_type_is_float(at->type)) {
+        return retried(e, op, at);
     }
     cpu_value pair = cpu_new(e, at->type, CPU_ONE, "cmpxchg ptr %s, %s %s, %s %s %s %s, align %u",
                              at->address.text, type, at->expected.text, type, at->value.text,
@@ -185,9 +235,8 @@ void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_
 
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
     enum { UNROLLED = 16 }; /* the widest gang whose lanes have code of their own, if all do it */
-    operands o = {.type = (vyre_type)e->p->decls[s->decl].type,
-                  .index = cpu_operand(e, s, 0),
-                  .value = cpu_operand(e, s, 1)};
+    operands o = {.type = (vyre_type)e->p->decls[s->decl].type, .index = cpu_operand(e, s, 0)};
+    o.value = s->arg[1] == VYRE_NONE ? cpu_literal(o.type, 0) : cpu_operand(e, s, 1);
     if (cpu_tally(e, s, &o.index, o.value)) {
         return;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backend/cpu/emit.h"
+#include "ir/atomic.h"
 
 static vyre_type element_of(const cpu_emit *e, vyre_decl decl) {
     return (vyre_type)e->p->decls[decl].type;
@@ -341,7 +342,7 @@ bool cpu_is_written(const cpu_emit *e, vyre_decl decl) {
     bool written = false;
     for (vyre_stmt i = e->p->entry; i < e->p->stmt_count; i++) {
         const vyre_stmt_node *s = &e->p->stmts[i];
-        written |= (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) && s->decl == decl;
+        written |= (s->op == VYRE_STMT_STORE || vyre_writes_atomically(s)) && s->decl == decl;
     }
     return written;
 }

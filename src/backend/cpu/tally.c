@@ -27,6 +27,8 @@ static bool joining_of(vyre_atomic_op op, vyre_expr_op *out) {
     case VYRE_ATOMIC_EXCHANGE:
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK:
+    case VYRE_ATOMIC_LOAD:
+    case VYRE_ATOMIC_STORE:
     case VYRE_ATOMIC_COUNT: break;
     }
     return false;

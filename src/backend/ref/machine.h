@@ -78,7 +78,8 @@ typedef struct vyre_ref_array {
 typedef enum vyre_ref_touch {
     VYRE_REF_READ,
     VYRE_REF_WRITE,
-    VYRE_REF_ATOMIC,
+    VYRE_REF_ATOMIC, /* reads and writes */
+    VYRE_REF_ATOMIC_READ,
     VYRE_REF_TOUCHES
 } vyre_ref_touch;
 

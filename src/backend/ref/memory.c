@@ -45,7 +45,9 @@ static uint64_t combine(vyre_atomic_op op, vyre_type type, uint64_t old, uint64_
     case VYRE_ATOMIC_OR: return old | value;
     case VYRE_ATOMIC_XOR: return old ^ value;
     case VYRE_ATOMIC_NAND: return ~(old & value);
-    case VYRE_ATOMIC_EXCHANGE: return value;
+    case VYRE_ATOMIC_EXCHANGE:
+    case VYRE_ATOMIC_STORE: return value;
+    case VYRE_ATOMIC_LOAD: return old;
     case VYRE_ATOMIC_CAS:
     case VYRE_ATOMIC_CAS_WEAK: return old == expected ? value : old;
     case VYRE_ATOMIC_COUNT: break;
@@ -57,19 +59,23 @@ uint64_t vyre_ref_memory_atomic(vyre_ref_machine *m, const vyre_ref_lane *lane,
                                 const vyre_stmt_node *s) {
     const vyre_ref_array *array = &m->arrays[s->decl];
     uint32_t index = (uint32_t)vyre_ref_operand(m, s, s->arg[0]);
-    uint64_t value = vyre_ref_operand(m, s, s->arg[1]);
+    uint64_t value = s->arg[1] == VYRE_NONE ? 0 : vyre_ref_operand(m, s, s->arg[1]);
     uint64_t expected = s->arg[2] == VYRE_NONE ? 0 : vyre_ref_operand(m, s, s->arg[2]);
+    const bool writes = s->sub != VYRE_ATOMIC_LOAD;
     if (index >= array->count) {
-        vyre_ref_outside(m, lane, s->decl, index, true);
+        vyre_ref_outside(m, lane, s->decl, index, writes);
         return 0;
     }
     if (array->shadow) {
-        vyre_ref_races_touch(m, lane, s->decl, index, VYRE_REF_ATOMIC, 0);
+        vyre_ref_races_touch(m, lane, s->decl, index,
+                             writes ? VYRE_REF_ATOMIC : VYRE_REF_ATOMIC_READ, 0);
     }
     vyre_type type = (vyre_type)array->type;
     uint8_t *element = vyre_ref_base(m, array, lane) + (size_t)index * array->size;
     uint64_t old = vyre_ref_load(type, element);
-    vyre_ref_store(type, element, combine((vyre_atomic_op)s->sub, type, old, value, expected));
+    if (writes) {
+        vyre_ref_store(type, element, combine((vyre_atomic_op)s->sub, type, old, value, expected));
+    }
     return old;
 }
 

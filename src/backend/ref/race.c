@@ -6,7 +6,7 @@
  * why nothing orders two accesses. That of the grid holds what has been done since the last grid
  * barrier and tells groups apart: another group did it. That of a group holds what has been done
  * since the last barrier of any kind and tells lanes apart: another lane of the group did it. A
- * record keeps, for reads, stores and atomics, the first two visits by different ones. Two are
+ * record keeps, for each kind of access, the first two visits by different ones. Two are
  * enough to tell exactly whether some *other* one came: of two different ones at least one is
  * another. So every access is judged against all earlier ones in constant time. An interval is a
  * number; a record of an older one counts as empty, so barriers cost nothing. Intervals of groups
@@ -22,7 +22,7 @@
  * in workgroup memory once between two barriers. Reports are kept per pair of statements, as many
  * as the caller has room for; the totals count all.
  *
- * Cost: 136 bytes per element. `in` buffers have no shadow: nobody writes them. */
+ * Cost: 168 bytes per element. `in` buffers have no shadow: nobody writes them. */
 #include "backend/ref/machine.h"
 
 #define NOBODY     UINT32_MAX
@@ -140,6 +140,14 @@ static const visit *other(const visit visits[2], uint32_t lane, uint32_t lanes) 
     return NULL;
 }
 
+static bool writes(vyre_ref_touch touch) {
+    return touch == VYRE_REF_WRITE || touch == VYRE_REF_ATOMIC;
+}
+
+static bool is_atomic(vyre_ref_touch touch) {
+    return touch == VYRE_REF_ATOMIC || touch == VYRE_REF_ATOMIC_READ;
+}
+
 /* Judges what a lane does now against what others did before in one way. */
 static void judge(vyre_ref_machine *m, shadow *s, const record *r, uint32_t lanes, vyre_race race,
                   vyre_ref_touch touch, vyre_ref_touch before) {
@@ -150,8 +158,8 @@ static void judge(vyre_ref_machine *m, shadow *s, const record *r, uint32_t lane
     race.first = earlier->stmt;
     race.first_lane = earlier->lane;
     race.one_group = earlier->lane / m->group_lanes == race.second_lane / m->group_lanes;
-    race.first_writes = before != VYRE_REF_READ;
-    race.second_writes = touch != VYRE_REF_READ;
+    race.first_writes = writes(before);
+    race.second_writes = writes(touch);
     race.harmless = touch == VYRE_REF_WRITE && before == VYRE_REF_WRITE && !r->mixed;
     found(m, s, &race);
 }
@@ -183,13 +191,14 @@ static void visit_record(vyre_ref_machine *m, shadow *s, record *r, uint32_t lan
         r->value = r->stored ? r->value : value;
         r->stored = true;
     }
-    if (touch != VYRE_REF_READ) {
-        judge(m, s, r, lanes, race, touch, VYRE_REF_READ);
+    static const vyre_ref_touch order[] = {VYRE_REF_READ, VYRE_REF_ATOMIC_READ, VYRE_REF_ATOMIC,
+                                           VYRE_REF_WRITE};
+    for (uint32_t i = 0; i < VYRE_REF_TOUCHES; i++) {
+        const bool both_atomic = is_atomic(touch) && is_atomic(order[i]);
+        if ((writes(touch) || writes(order[i])) && !both_atomic) {
+            judge(m, s, r, lanes, race, touch, order[i]);
+        }
     }
-    if (touch != VYRE_REF_ATOMIC) {
-        judge(m, s, r, lanes, race, touch, VYRE_REF_ATOMIC);
-    }
-    judge(m, s, r, lanes, race, touch, VYRE_REF_WRITE);
     remember(r->visits[touch], (visit){(uint32_t)race.second_lane, race.second}, lanes);
 }
 

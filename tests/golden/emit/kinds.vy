@@ -6,6 +6,7 @@ program kinds workgroup(4) elements(8) {
     out   flags    : bool[8];
     out   sums     : u64[2];
     scratch half   : f32[len(b)];
+    scratch least  : f32[2];
     workgroup tile : f64[4];
     param scale    : f32 = -1.5;
     const limit    = 7i;
@@ -25,6 +26,9 @@ program kinds workgroup(4) elements(8) {
     flags[int] = is_nan(near) || shift == -8i;
     a[int] = sat_mul(i32(near * 1e9), shift) + clz(signed);
     let old = atomic_max(sums[int % 3], u64(int) + 1ul);
+    atomic_store(sums[1], old, relaxed);
+    let lower = atomic_min(least[int % 2], near);
+    half[int] = atomic_exchange(least[1], lower) + atomic_load(least[0]);
     for (k in int .. 8 step 3) {
         region "more" {
             if (old > u64(k)) {
