@@ -35,6 +35,7 @@ typedef struct vyre_span {
     uint32_t segment, segment_count; /* of a launch: 1-based, 0: a whole program */
     uint64_t launches;               /* whose turn did not come; 0: says nothing */
     uint32_t worker; /* number + 1: it gets a row of its own; 0: the calling thread */
+    const char *row; /* static: what that row is called; NULL: "worker" and its number */
 } vyre_span;
 /* From any thread; takes no lock and no memory. trace may not be NULL. */
 VYRE_API void vyre_trace_add(vyre_trace *trace, const vyre_span *span);

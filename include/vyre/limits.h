@@ -44,8 +44,9 @@ enum {
      * launches that do nothing. */
     VYRE_LIMIT_AHEAD = 64,
     /* Launches of a pass that are enqueued before the host waits for them: bounds the memory of
-     * queues, and how late an end of time or a failure is noticed. */
-    VYRE_LIMIT_QUEUED = 1024
+     * queues, some kilobytes for each, and how late a failure is noticed. With a limit of time it
+     * is VYRE_LIMIT_AHEAD, so that the end of time is noticed soon. */
+    VYRE_LIMIT_QUEUED = 16384
 };
 
 #endif

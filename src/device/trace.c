@@ -106,15 +106,29 @@ static bool write_record(const record *r, uint64_t origin, const char *comma, vy
     return write(user, text, (size_t)size);
 }
 
+/* What the spans of a row say that it is called; NULL: nothing. */
+static const char *row_name(const vyre_trace *trace, uint32_t row) {
+    const uint32_t count = vyre_trace_count(trace);
+    for (uint32_t i = 0; i < count; i++) {
+        if (trace->records[i].span.worker == row + 1) {
+            return trace->records[i].span.row;
+        }
+    }
+    return NULL;
+}
+
 /* What rows are called; `workers` is how many there are. */
-static bool write_names(uint32_t workers, vyre_write_fn write, void *user) {
+static bool write_names(const vyre_trace *trace, uint32_t workers, vyre_write_fn write,
+                        void *user) {
     bool fine = true;
     for (uint32_t i = 0; i < workers && fine; i++) {
-        char text[200];
+        char text[200], number[32];
+        const char *name = row_name(trace, i);
+        snprintf(number, sizeof number, "worker %u", (unsigned)i);
         int size = snprintf(text, sizeof text,
                             ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%u,"
-                            "\"args\":{\"name\":\"worker %u\"}}",
-                            WORKERS, (unsigned)i, (unsigned)i);
+                            "\"args\":{\"name\":\"%.40s\"}}",
+                            WORKERS, (unsigned)i, name ? name : number);
         fine = write(user, text, (size_t)size);
     }
     return fine;
@@ -136,7 +150,7 @@ vyre_status vyre_trace_write(const vyre_trace *trace, vyre_write_fn write, void 
         fine = write_record(&trace->records[i], origin, i ? "," : "", write, user);
     }
     workers = workers < MOST_ROWS ? workers : MOST_ROWS;
-    fine = fine && write_names(workers, write, user);
+    fine = fine && write_names(trace, workers, write, user);
     char tail[80];
     int size = snprintf(tail, sizeof tail, "\n],\"otherData\":{\"dropped\":\"%llu\"}}\n",
                         (unsigned long long)vyre_trace_dropped(trace));

@@ -193,10 +193,10 @@ static RARELY vyre_status end_launch(run *r, uint32_t number, vyre_status status
 /* Nothing is known of the launch. Recorded traps are looked at behind it, and so is what happened
  * before it. */
 static vyre_status note_queued(run *r, const struct vyre_compiled_segment *segment) {
+    const uint64_t most = r->source->deadline_ns ? VYRE_LIMIT_AHEAD : VYRE_LIMIT_QUEUED;
     r->queued++;
     r->may_trap |= segment->tells_traps;
-    return r->queued >= VYRE_LIMIT_QUEUED || segment->trap != VYRE_NONE ? wait_for_queue(r)
-                                                                        : VYRE_OK;
+    return r->queued >= most || segment->trap != VYRE_NONE ? wait_for_queue(r) : VYRE_OK;
 }
 
 /* In a grid of which `one` tells; what is bound is known. */

@@ -49,6 +49,35 @@ expect_exit 3 "$VYRE" cache
 expect_err "link"
 expect_exit 2 "$VYRE" cache something
 
+# What a driver of OpenCL has compiled is kept there, and given to it again.
+if "$VYRE" devices | grep -q '^opencl .*split at grid'; then
+    rm xdg/vyre
+    kept=(run "$VYRE_SOURCE/examples/saxpy.vy" --backend opencl --in x=iota:100 --in y=iota:100 --time)
+    expect_exit 0 "$VYRE" "${kept[@]}" --no-cache
+    cp out first
+    [[ ! -e xdg/vyre ]] || fail "a run without the cache has made it"
+    expect_exit 0 "$VYRE" "${kept[@]}"
+    expect_err "(cold)"
+    expect_exit 0 "$VYRE" "${kept[@]}"
+    expect_err "(warm, from disk)"
+    expect_same first out
+    expect_exit 0 "$VYRE" cache
+    expect_out "entries: 1"
+    expect_exit 0 "$VYRE" "${kept[@]}" --set a=3 # another argument, not another program
+    expect_err "(warm, from disk)"
+    sed 's/a \* x\[i\]/x[i] * a/' "$VYRE_SOURCE/examples/saxpy.vy" >other.vy
+    expect_exit 0 "$VYRE" run other.vy "${kept[@]:2}"
+    expect_err "(cold)"
+    # What the driver does not take any more is compiled again.
+    for entry in xdg/vyre/*.vyre; do
+        printf 'damaged' >"$entry"
+    done
+    expect_exit 0 "$VYRE" "${kept[@]}"
+    expect_err "(cold)"
+    rm -r xdg/vyre
+    ln -s "$HOME" xdg/vyre
+fi
+
 # A device that compiles keeps its code there, and finds it again; without being asked to it does not.
 "$VYRE" devices | grep -q '^cpu .*LLVM' || exit 0
 saxpy=(run "$VYRE_SOURCE/examples/saxpy.vy" --backend cpu --in x=iota:100 --in y=iota:100)

@@ -50,6 +50,22 @@ expect_exit 5 "$VYRE" run two.vy --backend 'fault://ref?op=launch' --in v=iota:8
 expect_exit 3 "$VYRE" run two.vy --backend ref --in v=iota:8 --trace missing/t.json --out v=v.npy
 [[ ! -e v.npy ]] || fail "an output was written"
 
+# A queue has a row: when its kernels ran, by the device's clock.
+if "$VYRE" devices | grep -q '^opencl .*split at grid'; then
+    expect_exit 0 "$VYRE" run two.vy --backend opencl --no-opt --in v=iota:8 --trace t.json
+    python3 - t.json <<'PYTHON' || fail "the row of the queue"
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+assert [e["args"]["name"] for e in events if e["ph"] == "M"] == ["queue"], events
+launches = [e for e in events if e["ph"] == "X" and e["cat"] == "launch"]
+kernels = [e for e in events if e["ph"] == "X" and e["cat"] == "kernel"]
+assert [e["name"] for e in kernels] == [e["name"] for e in launches] == ["two_0", "two_1"], events
+assert kernels[0]["ts"] + kernels[0]["dur"] <= kernels[1]["ts"], kernels
+for launch, kernel in zip(launches, kernels):
+    assert launch["ts"] <= kernel["ts"] and kernel["dur"] > 0 and kernel["tid"] == 0, (launch, kernel)
+PYTHON
+fi
+
 # Workers have a row each: what they run, and how long they wait for the others.
 "$VYRE" devices | grep -q '^cpu .*LLVM' || exit 0
 cat >rows.vy <<'VY'

@@ -69,13 +69,18 @@ typedef struct outcome {
 } outcome;
 
 /* One input word n, one output of four words. */
-static outcome dispatch(vyre_device *device, const vyre_program *p, uint32_t n, uint32_t ahead) {
+static outcome dispatch_with(vyre_device *device, const vyre_program *p, uint32_t n,
+                             const vyre_dispatch_options *options) {
     outcome o = {0};
-    const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
     vyre_input in = {&n, sizeof n};
     vyre_output out = {o.words, sizeof o.words, sizeof o.words, true};
-    o.status = vyre_dispatch(device, p, &in, 1, &out, 1, &options, &o.report, &o.diag);
+    o.status = vyre_dispatch(device, p, &in, 1, &out, 1, options, &o.report, &o.diag);
     return o;
+}
+
+static outcome dispatch(vyre_device *device, const vyre_program *p, uint32_t n, uint32_t ahead) {
+    const vyre_dispatch_options options = {.no_optimize = true, .ahead = ahead};
+    return dispatch_with(device, p, n, &options);
 }
 
 /* Without lane 3 the loop behind the barrier would not end. */
@@ -183,17 +188,52 @@ TEST(device_times_are_those_of_all_launches) {
     vyre_device_close(plain);
 }
 
-TEST(the_host_waits_before_too_much_is_queued) {
-    vyre_program *p =
-        run_parse("program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4];\n"
-                  "  for (i in 0 .. 2500) { grid_sync; o[global_id.x] += n[0]; } }");
+/* So many trips of a loop that the host counts, a launch for each. */
+static const char *counted = "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4]; "
+                             "const TRIPS : u32 = 2000;\n"
+                             "  for (i in 0 .. TRIPS) { grid_sync; o[global_id.x] += n[0]; } }";
+
+TEST(a_counted_loop_is_enqueued_without_a_wait) {
+    vyre_program *p = run_parse(counted);
     vyre_device *device = run_open_added(queued_add, "ref-queue");
     const outcome o = dispatch(device, p, 1, 0);
     REQUIRE_OK(o.status, &o.diag);
-    CHECK_EQ(o.words[1], 2500);
-    CHECK_EQ(o.report.stats.host_waits, 2500 / VYRE_LIMIT_QUEUED);
+    CHECK_EQ(o.words[1], 2000);
+    CHECK_EQ(o.report.stats.host_waits, 0);
+    CHECK(queued_so_far().most_waiting >= 2000);
+    vyre_device_close(device);
+    vyre_program_release(p);
+}
+
+TEST(the_host_waits_before_too_much_is_queued) {
+    enum { TRIPS = 2 * VYRE_LIMIT_QUEUED + 100 };
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "program p workgroup(2) elements(4) { in n : u32[1]; out o : u32[4];\n"
+                   "  for (i in 0 .. %d) { grid_sync; o[global_id.x] += n[0]; } }",
+                   TRIPS);
+    vyre_program *p = run_parse(text);
+    vyre_device *device = run_open_added(queued_add, "ref-queue");
+    const outcome o = dispatch(device, p, 1, 0);
+    REQUIRE_OK(o.status, &o.diag);
+    CHECK_EQ(o.words[1], TRIPS);
+    CHECK_EQ(o.report.stats.host_waits, 2);
     CHECK(queued_so_far().most_waiting >= VYRE_LIMIT_QUEUED);
     CHECK(queued_so_far().most_waiting < VYRE_LIMIT_QUEUED + 16);
+    vyre_device_close(device);
+    vyre_program_release(p);
+}
+
+/* The end of time is not noticed by a host that waits for all that it has enqueued. */
+TEST(less_is_queued_when_time_is_limited) {
+    const vyre_dispatch_options options = {.no_optimize = true,
+                                           .timeout_ns = UINT64_C(3600) * 1000000000};
+    vyre_program *p = run_parse(counted);
+    vyre_device *device = run_open_added(queued_add, "ref-queue");
+    const outcome o = dispatch_with(device, p, 1, &options);
+    REQUIRE_OK(o.status, &o.diag);
+    CHECK(o.report.stats.host_waits >= 2000 / VYRE_LIMIT_AHEAD);
+    CHECK(queued_so_far().most_waiting < VYRE_LIMIT_AHEAD + 16);
     vyre_device_close(device);
     vyre_program_release(p);
 }

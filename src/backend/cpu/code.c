@@ -21,7 +21,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "kit/build_id.h"
-#include "kit/cache.h"
+#include "kit/store.h"
 #include "kit/team.h"
 
 #define IDLE_BYTES (UINT64_C(64) << 20)
@@ -48,9 +48,8 @@ struct cpu_codes {
     cpu_isa isa;
     uint32_t effort;
     uint64_t idle_bytes;
-    char *folder;               /* NULL: none, or one that can't be used */
+    vyre_store store;
     pthread_mutex_t lock;       /* of all below */
-    vyre_cache *cache;          /* NULL: the folder is not there yet */
     VYRE_VEC(cpu_code *) codes; /* the one used last is last */
     cpu_llvm *llvm;             /* opened when something must be compiled */
 };
@@ -217,17 +216,6 @@ vyre_object_function cpu_code_find(const cpu_code *code, const char *name) {
 
 /* Disk. */
 
-/* The cache, with `makes` also where its folder must be made; NULL: there is none. */
-static vyre_cache *need_cache(cpu_codes *codes, bool makes) {
-    (void)pthread_mutex_lock(&codes->lock);
-    if (codes->folder && !codes->cache && makes) {
-        (void)vyre_cache_open(codes->folder, NULL, &codes->allocator, &codes->cache, NULL);
-    }
-    vyre_cache *cache = codes->cache;
-    (void)pthread_mutex_unlock(&codes->lock);
-    return cache;
-}
-
 /* Where the objects lie in what was kept behind the facts; false: it is not that. */
 static bool unpack(const char *bytes, uint64_t size, bundle *out) {
     uint64_t at = sizeof out->sizes;
@@ -252,8 +240,7 @@ static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_
     bundle b;
     cpu_code *code = NULL;
     vyre_cached kept;
-    vyre_cache *cache = need_cache(codes, false);
-    if (!cache || !vyre_cache_get(cache, key->data, key->length, &kept)) {
+    if (!vyre_store_get(&codes->store, key->data, key->length, &kept)) {
         return NULL;
     }
     const char *bytes = kept.bytes;
@@ -262,7 +249,7 @@ static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_
         add(codes, key, bytes, facts_size, &loaded, &code, NULL) != VYRE_OK) {
         code = NULL;
     }
-    vyre_cache_release(cache, &kept);
+    vyre_store_release(&codes->store, &kept);
     return code;
 }
 
@@ -270,12 +257,11 @@ static cpu_code *load_kept(cpu_codes *codes, const vyre_text *key, size_t facts_
 static void keep(cpu_codes *codes, const vyre_text *key, const void *facts, size_t facts_size,
                  const bundle *b) {
     const vyre_allocator *a = &codes->allocator;
-    vyre_cache *cache = need_cache(codes, true);
     size_t size = facts_size + sizeof b->sizes;
     for (uint32_t i = 0; i < CPU_MOST_TEXTS; i++) {
         size += b->sizes[i];
     }
-    char *all = cache ? vyre_alloc(a, size, 1) : NULL;
+    char *all = codes->store.folder ? vyre_alloc(a, size, 1) : NULL;
     if (all) {
         char *at = all + facts_size + sizeof b->sizes;
         memcpy(all, facts, facts_size);
@@ -284,7 +270,7 @@ static void keep(cpu_codes *codes, const vyre_text *key, const void *facts, size
             memcpy(at, b->bytes[i], b->sizes[i]);
             at += b->sizes[i];
         }
-        (void)vyre_cache_put(cache, key->data, key->length, all, size, NULL);
+        vyre_store_put(&codes->store, key->data, key->length, all, size);
     }
     vyre_free(a, all, size, 1);
 }
@@ -400,28 +386,9 @@ void cpu_codes_destroy(cpu_codes *codes) {
     trim(codes, 0);
     vyre_vec_free(&a, &codes->codes);
     cpu_llvm_close(codes->llvm);
-    vyre_cache_close(codes->cache);
-    vyre_free(&a, codes->folder, codes->folder ? strlen(codes->folder) + 1 : 0, 1);
+    vyre_store_finish(&codes->store);
     (void)pthread_mutex_destroy(&codes->lock);
     vyre_free(&a, codes, 1, sizeof *codes);
-}
-
-/* One that is not there is made when there is something to keep. False: no memory. */
-static bool use_folder(cpu_codes *codes, const char *folder) {
-    const vyre_cache_options existing = {.must_exist = true};
-    uint8_t id[VYRE_BUILD_ID_MOST];
-    vyre_status status =
-        folder && vyre_linker_build_id(id)
-            ? vyre_cache_open(folder, &existing, &codes->allocator, &codes->cache, NULL)
-            : VYRE_IO;
-    if (status == VYRE_OK || status == VYRE_NOT_FOUND) {
-        const size_t size = strlen(folder) + 1;
-        codes->folder = vyre_alloc(&codes->allocator, size, 1);
-        if (codes->folder) {
-            memcpy(codes->folder, folder, size);
-        }
-    }
-    return codes->folder || status == VYRE_IO;
 }
 
 vyre_status cpu_codes_create(const cpu_codes_options *options, const vyre_allocator *a,
@@ -434,15 +401,19 @@ vyre_status cpu_codes_create(const cpu_codes_options *options, const vyre_alloca
                          .isa = options->isa,
                          .effort = options->effort,
                          .idle_bytes = options->idle_bytes ? options->idle_bytes : IDLE_BYTES};
-    (void)pthread_mutex_init(&codes->lock, NULL);
-    if (!use_folder(codes, options->folder)) {
-        cpu_codes_destroy(codes);
-        return vyre_fail_memory(diag, "a device");
+    uint8_t id[VYRE_BUILD_ID_MOST];
+    const bool keeps = vyre_linker_build_id(id) > 0;
+    vyre_status status =
+        vyre_store_init(&codes->store, keeps ? options->folder : NULL, &codes->allocator, diag);
+    if (status != VYRE_OK) {
+        vyre_free(a, codes, 1, sizeof *codes);
+        return status;
     }
+    (void)pthread_mutex_init(&codes->lock, NULL);
     *out_codes = codes;
     return VYRE_OK;
 }
 
 const char *cpu_codes_folder(const cpu_codes *codes) {
-    return codes->folder;
+    return codes->store.folder;
 }

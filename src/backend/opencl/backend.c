@@ -85,23 +85,34 @@ static void close_device(vyre_backend_device *object) {
         (void)device->cl.ReleaseContext(device->context);
     }
     opencl_unload(&device->cl);
-    pthread_mutex_destroy(&device->lock);
+    vyre_store_finish(&device->store);
+    (void)pthread_mutex_destroy(&device->lock);
     vyre_free(&a, device, 1, sizeof *device);
 }
 
-static vyre_status open_device(const vyre_backend *backend, const char *path,
-                               const vyre_allocator *allocator, vyre_backend_device **out_device,
-                               vyre_diag *diag) {
+static vyre_status open_with(const vyre_backend *backend, const char *path,
+                             const vyre_device_options *options, const vyre_allocator *allocator,
+                             vyre_backend_device **out_device, vyre_diag *diag) {
     (void)backend;
     const vyre_allocator a = vyre_allocator_or_system(allocator);
+    if (options && options->threads > 1) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED, "leave out the number of threads",
+                         "the driver of OpenCL decides how many threads work");
+    }
     opencl_device *device = vyre_alloc_zeroed(&a, 1, sizeof *device);
-    if (!device || pthread_mutex_init(&device->lock, NULL) != 0) {
-        vyre_free(&a, device, 1, sizeof *device);
+    if (!device) {
         return vyre_fail_memory(diag, "a device");
     }
     device->allocator = a;
     device->last = &device->first;
-    vyre_status status = opencl_find(&device->cl, path, &device->id, diag);
+    vyre_status status =
+        vyre_store_init(&device->store, options ? options->code_folder : NULL, &a, diag);
+    if (status != VYRE_OK) {
+        vyre_free(&a, device, 1, sizeof *device);
+        return status;
+    }
+    (void)pthread_mutex_init(&device->lock, NULL);
+    status = opencl_find(&device->cl, path, &device->id, diag);
     if (status == VYRE_OK) {
         status = look(device, diag);
     }
@@ -114,6 +125,12 @@ static vyre_status open_device(const vyre_backend *backend, const char *path,
         close_device((vyre_backend_device *)device);
     }
     return status;
+}
+
+static vyre_status open_device(const vyre_backend *backend, const char *path,
+                               const vyre_allocator *allocator, vyre_backend_device **out_device,
+                               vyre_diag *diag) {
+    return open_with(backend, path, NULL, allocator, out_device, diag);
 }
 
 static uint32_t count_devices(const vyre_backend *backend) {
@@ -144,6 +161,7 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
         .max_workgroup_bytes = opencl_number(cl, device->id, CL_DEVICE_LOCAL_MEM_SIZE, 8),
         .max_buffer_bytes = opencl_number(cl, device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8),
         .memory_bytes = opencl_number(cl, device->id, CL_DEVICE_GLOBAL_MEM_SIZE, 8),
+        .code_folder = device->store.folder,
         .compute_units = (uint32_t)opencl_number(cl, device->id, CL_DEVICE_MAX_COMPUTE_UNITS, 4),
     };
     opencl_text(cl, device->id, CL_DEVICE_NAME, out_info->name, sizeof out_info->name);
@@ -221,6 +239,7 @@ static const vyre_device_table table = {
     .zero = zero,
     .compile = opencl_compile,
     .destroy = opencl_destroy,
+    .origin = opencl_origin,
     .launch = opencl_launch,
     .finish = opencl_finish,
     .fetch = opencl_fetch,
@@ -234,5 +253,6 @@ const vyre_backend vyre_backend_opencl = {
     .by_name_only = true,
     .device = &table,
     .open = open_device,
+    .open_with = open_with,
     .count = count_devices,
 };

@@ -23,11 +23,16 @@ enum {
     CL_DEVICE_ENDIAN_LITTLE = 0x1026,
     CL_DEVICE_COMPILER_AVAILABLE = 0x1028,
     CL_DEVICE_NAME = 0x102B,
+    CL_DEVICE_VENDOR = 0x102C,
     CL_DRIVER_VERSION = 0x102D,
+    CL_DEVICE_VERSION = 0x102F,
     CL_DEVICE_EXTENSIONS = 0x1030,
     CL_DEVICE_DOUBLE_FP_CONFIG = 0x1032,
+    CL_PROGRAM_BINARY_SIZES = 0x1165,
+    CL_PROGRAM_BINARIES = 0x1166,
     CL_PROGRAM_BUILD_LOG = 0x1183,
     CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3,
+    CL_PROFILING_COMMAND_QUEUED = 0x1280,
     CL_PROFILING_COMMAND_START = 0x1282,
     CL_PROFILING_COMMAND_END = 0x1283,
     CL_FP_DENORM = 1 << 0,
@@ -67,8 +72,12 @@ enum {
        cl_object *))                                                                               \
     X(cl_object, CreateProgramWithSource,                                                          \
       (cl_object, uint32_t, const char **, const size_t *, int32_t *))                             \
+    X(cl_object, CreateProgramWithBinary,                                                          \
+      (cl_object, uint32_t, const cl_object *, const size_t *, const unsigned char **, int32_t *,  \
+       int32_t *))                                                                                 \
     X(int32_t, BuildProgram,                                                                       \
       (cl_object, uint32_t, const cl_object *, const char *, void *, void *))                      \
+    X(int32_t, GetProgramInfo, (cl_object, uint32_t, size_t, void *, size_t *))                    \
     X(int32_t, GetProgramBuildInfo, (cl_object, cl_object, uint32_t, size_t, void *, size_t *))    \
     X(int32_t, ReleaseProgram, (cl_object))                                                        \
     X(cl_object, CreateKernel, (cl_object, const char *, int32_t *))                               \

@@ -8,28 +8,9 @@
 #include "base/diag.h"
 #include "emit/emit.h"
 
-/* ---- compiling ---- */
+enum { FLUSH_EVERY = 16 };
 
-/* The build log, as much as fits, in the message. */
-static vyre_status fail_build(const opencl_device *device, cl_object program, const char *name,
-                              int32_t code, vyre_diag *diag) {
-    const vyre_allocator *a = &device->allocator;
-    size_t size = 0;
-    (void)device->cl.GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *log = vyre_alloc_zeroed(a, size + 1, 1);
-    if (log && size) {
-        (void)device->cl.GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log,
-                                             NULL);
-    }
-    (void)vyre_fail(diag, VYRE_DEVICE_FAILED, "look at the text: vyre emit FILE --target opencl",
-                    "the OpenCL compiler refuses %s, error %d: %s", name, (int)code,
-                    log ? log : "");
-    if (diag) {
-        diag->native = code;
-    }
-    vyre_free(a, log, size + 1, 1);
-    return VYRE_DEVICE_FAILED;
-}
+/* ---- compiling ---- */
 
 /* Whether floats of 32 bits are divided, by whatever name. */
 static vyre_expr find_division(const vyre_program_view *p) {
@@ -43,27 +24,30 @@ static vyre_expr find_division(const vyre_program_view *p) {
     return VYRE_NONE;
 }
 
-static vyre_status build(opencl_device *device, opencl_kernel *kernel, const char *text,
-                         vyre_diag *diag) {
-    const cl_api *cl = &device->cl;
+static vyre_status make(opencl_device *device, opencl_kernel *kernel, vyre_diag *diag) {
     const char *name = vyre_program_get(kernel->source)->name;
     char entry[VYRE_LIMIT_NAME + 16];
     int32_t code = 0;
-    kernel->program = cl->CreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    if (!kernel->program) {
-        return opencl_fail(diag, code, "make a program");
+    vyre_text text;
+    vyre_text_init(&text, &device->allocator);
+    vyre_status status = emit_opencl_program(kernel->source, &device->allocator, &text, diag);
+    if (status == VYRE_OK) {
+        status = opencl_build(device, name, &text, &kernel->program, &kernel->is_from_disk, diag);
     }
-    code = cl->BuildProgram(kernel->program, 1, &device->id,
-                            device->divides_exactly
-                                ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                : "-cl-std=CL1.2",
-                            NULL, NULL);
-    if (code != 0) {
-        return fail_build(device, kernel->program, name, code, diag);
+    vyre_text_finish(&text);
+    if (status != VYRE_OK) {
+        return status;
     }
     (void)snprintf(entry, sizeof entry, "%s_kernel", name);
-    kernel->kernel = cl->CreateKernel(kernel->program, entry, &code);
+    kernel->kernel = device->cl.CreateKernel(kernel->program, entry, &code);
     return kernel->kernel ? VYRE_OK : opencl_fail(diag, code, "make a kernel");
+}
+
+void opencl_origin(vyre_backend_device *object, const vyre_backend_kernel *kernel,
+                   vyre_code_origin *out_origin) {
+    (void)object;
+    *out_origin =
+        ((const opencl_kernel *)kernel)->is_from_disk ? VYRE_CODE_FROM_DISK : VYRE_CODE_COMPILED;
 }
 
 void opencl_destroy(vyre_backend_device *object, vyre_backend_kernel *given) {
@@ -106,15 +90,9 @@ vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *prog
     vyre_status status = kernel->memory && kernel->counts && kernel->values
                              ? VYRE_OK
                              : vyre_fail_memory(diag, "a kernel");
-    vyre_text text;
-    vyre_text_init(&text, a);
     if (status == VYRE_OK) {
-        status = emit_opencl_program(program, a, &text, diag);
+        status = make(device, kernel, diag);
     }
-    if (status == VYRE_OK) {
-        status = build(device, kernel, vyre_text_string(&text), diag);
-    }
-    vyre_text_finish(&text);
     if (status == VYRE_OK) {
         *out_kernel = (vyre_backend_kernel *)kernel;
     } else {
@@ -174,15 +152,15 @@ vyre_status opencl_launch(vyre_backend_device *object, vyre_backend_kernel *give
                           vyre_diag *diag) {
     opencl_device *device = (opencl_device *)object;
     opencl_kernel *kernel = (opencl_kernel *)given;
-    const uint32_t *group = vyre_program_get(kernel->source)->workgroup;
-    opencl_command *command = opencl_command_new(device, launch);
+    const vyre_program_view *p = vyre_program_get(kernel->source);
+    opencl_command *command = opencl_command_new(device, launch, p->name);
     if (!command) {
         return vyre_fail_memory(diag, "a launch");
     }
     size_t all[3], each[3];
     for (int axis = 0; axis < 3; axis++) {
-        each[axis] = group[axis];
-        all[axis] = (size_t)launch->grid[axis] * group[axis];
+        each[axis] = p->workgroup[axis];
+        all[axis] = (size_t)launch->grid[axis] * p->workgroup[axis];
     }
     int32_t code = bind(device, kernel, launch);
     if (code == 0) {
@@ -191,6 +169,9 @@ vyre_status opencl_launch(vyre_backend_device *object, vyre_backend_kernel *give
                                                NULL, &command->event);
         if (code == 0) {
             opencl_command_add(device, command);
+            if (command->number % FLUSH_EVERY == 0) {
+                (void)device->cl.Flush(device->queue); /* some drivers wait for it */
+            }
         }
         pthread_mutex_unlock(&device->lock);
     }

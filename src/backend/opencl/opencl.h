@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "backend/opencl/cl.h"
+#include "base/text.h"
+#include "kit/store.h"
 #include "vyre/backend.h"
 
 /* Something that was enqueued and that somebody will ask about: a launch, or bytes to fetch. */
@@ -13,7 +15,9 @@ typedef struct opencl_command {
     uint64_t number; /* in the order of the queue; of a fetch it is the ticket */
     cl_object event;
     bool is_fetch, is_abandoned;
-    vyre_launch launch; /* pass, interval and segment of it */
+    vyre_launch launch; /* pass, interval, segment and trace of it */
+    const char *name;   /* of the program; it lives as long as the kernel */
+    uint64_t enqueued;  /* nanoseconds of the host's clock, if there is a trace */
     uint64_t word;      /* what was fetched */
 } opencl_command;
 
@@ -23,9 +27,11 @@ typedef struct opencl_device {
     cl_object id, context, queue;
     vyre_capabilities can;
     bool has_f64, has_u64_atomics, divides_exactly;
+    vyre_store store;     /* of what the driver compiled */
     pthread_mutex_t lock; /* of the list */
     opencl_command *first, **last;
     uint64_t commands;
+    uint64_t clock_ahead; /* the host's clock less the device's; 0: not known yet */
 } opencl_device;
 
 typedef struct opencl_kernel {
@@ -36,6 +42,7 @@ typedef struct opencl_kernel {
     uint32_t *counts;
     uint64_t *values;
     bool is_bound;
+    bool is_from_disk;
 } opencl_kernel;
 
 /* loader.c: opens the loader and finds the device that `path` names: "" for the first, a number, or
@@ -50,16 +57,24 @@ uint64_t opencl_number(const cl_api *cl, cl_object id, uint32_t what, size_t siz
 /* A call that failed: `what` was to be done. */
 vyre_status opencl_fail(vyre_diag *diag, int32_t code, const char *what);
 
+/* build.c: what the driver makes of a text; found on disk if it was made before. `name` is for
+ * messages. */
+vyre_status opencl_build(opencl_device *device, const char *name, const vyre_text *text,
+                         cl_object *out_program, bool *out_is_from_disk, vyre_diag *diag);
+
 /* kernel.c */
 vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *program,
                            vyre_backend_kernel **out_kernel, vyre_diag *diag);
+void opencl_origin(vyre_backend_device *object, const vyre_backend_kernel *kernel,
+                   vyre_code_origin *out_origin);
 void opencl_destroy(vyre_backend_device *object, vyre_backend_kernel *given);
 vyre_status opencl_launch(vyre_backend_device *object, vyre_backend_kernel *given,
                           const vyre_launch *launch, vyre_launch_result *out_result,
                           vyre_diag *diag);
 
 /* queue.c: what is enqueued and not told of yet. */
-opencl_command *opencl_command_new(opencl_device *device, const vyre_launch *launch);
+opencl_command *opencl_command_new(opencl_device *device, const vyre_launch *launch,
+                                   const char *name);
 /* Puts it into the list, in the order of the queue: the lock is held since it was enqueued. */
 void opencl_command_add(opencl_device *device, opencl_command *command);
 void opencl_commands_free(opencl_device *device);

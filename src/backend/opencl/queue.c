@@ -6,14 +6,19 @@
 
 #include "backend/opencl/opencl.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/diag.h"
 
-opencl_command *opencl_command_new(opencl_device *device, const vyre_launch *launch) {
+opencl_command *opencl_command_new(opencl_device *device, const vyre_launch *launch,
+                                   const char *name) {
     opencl_command *c = vyre_alloc_zeroed(&device->allocator, 1, sizeof *c);
     if (c && launch) {
         c->launch.pass = launch->pass;
         c->launch.interval = launch->interval;
         c->launch.segment = launch->segment;
+        c->launch.trace = launch->trace;
+        c->name = name;
+        c->enqueued = launch->trace ? vyre_clock_now() : 0;
     }
     return c;
 }
@@ -38,24 +43,40 @@ void opencl_commands_free(opencl_device *device) {
     }
 }
 
-/* How long a command took on the device; 0: not known. */
-static uint64_t time_of(const opencl_device *device, cl_object event) {
-    uint64_t begin = 0, end = 0;
+/* When something happened to a command, by the device's clock; 0: not known. */
+static uint64_t time_of(const opencl_device *device, cl_object event, uint32_t what) {
+    uint64_t time = 0;
     const cl_api *cl = &device->cl;
-    const bool ok =
-        cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) ==
-            0 &&
-        cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == 0;
-    return ok && end > begin ? end - begin : ok;
+    return cl->GetEventProfilingInfo(event, what, sizeof time, &time, NULL) == 0 ? time : 0;
 }
 
-static void tell_one(const opencl_device *device, const opencl_command *c,
-                     vyre_launch_results *results) {
+/* A launch on the row of the queue. The host knows when it enqueued the first one, and so does the
+ * device: that tells how far apart their clocks are. */
+static void add_span(opencl_device *device, const opencl_command *c, uint64_t begin, uint64_t end) {
+    if (device->clock_ahead == 0) { /* it may wrap: differences are what counts */
+        device->clock_ahead = c->enqueued - time_of(device, c->event, CL_PROFILING_COMMAND_QUEUED);
+    }
+    const vyre_span span = {.category = "kernel",
+                            .name = c->name,
+                            .begin = begin + device->clock_ahead,
+                            .end = end + device->clock_ahead,
+                            .worker = 1,
+                            .row = "queue"};
+    vyre_trace_add(c->launch.trace, &span);
+}
+
+static void tell_one(opencl_device *device, const opencl_command *c, vyre_launch_results *results) {
     int32_t state = 0;
     vyre_diag diag = {0};
     (void)device->cl.GetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
                                   NULL);
-    const vyre_launch_result result = {.device_ns = time_of(device, c->event)};
+    const uint64_t begin = time_of(device, c->event, CL_PROFILING_COMMAND_START);
+    const uint64_t end = time_of(device, c->event, CL_PROFILING_COMMAND_END);
+    /* A clock may be too coarse to tell; known is not the same as 0. */
+    const vyre_launch_result result = {.device_ns = end > begin ? end - begin : begin != 0};
+    if (c->launch.trace && end >= begin) {
+        add_span(device, c, begin, end);
+    }
     const vyre_status status = state < 0 ? opencl_fail(&diag, state, "run a kernel") : VYRE_OK;
     vyre_launch_results_add(results, &c->launch, status, &result, &diag);
 }
@@ -104,7 +125,7 @@ vyre_status opencl_finish(vyre_backend_device *object, uint64_t pass, vyre_launc
 vyre_status opencl_fetch(vyre_backend_device *object, uint64_t pass, vyre_memory memory,
                          uint64_t offset, uint64_t size, vyre_ticket *out_ticket, vyre_diag *diag) {
     opencl_device *device = (opencl_device *)object;
-    opencl_command *c = opencl_command_new(device, NULL);
+    opencl_command *c = opencl_command_new(device, NULL, NULL);
     if (!c) {
         return vyre_fail_memory(diag, "a command");
     }

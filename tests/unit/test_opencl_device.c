@@ -1,0 +1,203 @@
+/* OpenCL as a device: what the host waits for and moves, traps, fixpoints, faults. That programs
+ * give the right bytes is the business of tests/diff/test_opencl.c. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness/run.h"
+
+static void need_opencl(void) {
+    vyre_device *device = NULL;
+    vyre_diag diag = {0};
+    const vyre_status status = vyre_device_open(NULL, "opencl", NULL, &device, &diag);
+    vyre_device_close(device);
+    if (status != VYRE_OK) {
+        test_skip(diag.message);
+    }
+}
+
+enum { WORDS = 256 };
+
+/* With the bytes of ref, and no transfers but of its one inout; the program is released. */
+static vyre_dispatch_stats run_both(vyre_program *p) {
+    uint32_t v[WORDS];
+    for (uint32_t i = 0; i < WORDS; i++) {
+        v[i] = i * i;
+    }
+    const vyre_input in = {v, sizeof v};
+    const vyre_dispatch_options options = {.no_optimize = true};
+    run_result got = run_program("opencl", p, &in, 1, &options);
+    run_result want = run_program("ref", p, &in, 1, &options);
+    REQUIRE_OK(got.status, &got.diag);
+    CHECK(run_same(&got, &want));
+    const vyre_dispatch_stats stats = got.report.stats;
+    CHECK_EQ(stats.bytes_in, sizeof v);
+    CHECK_EQ(stats.bytes_out, sizeof v);
+    CHECK(got.report.times.device > 0);
+    CHECK(got.report.times.enqueue > 0);
+    CHECK(got.report.times.wait > 0);
+    run_finish(&got);
+    run_finish(&want);
+    vyre_program_release(p);
+    return stats;
+}
+
+TEST(a_counted_loop_is_enqueued_without_a_wait) {
+    need_opencl();
+    const vyre_dispatch_stats stats =
+        run_both(run_parse("program p workgroup(32) elements(256) { inout v : u32[256];\n"
+                           "  scratch w : u32[256];\n"
+                           "  for (k in 0 .. 2000) {\n"
+                           "    w[global_id.x] = v[(global_id.x + 33) % 256] + k; grid_sync;\n"
+                           "    swap(v, w); grid_sync; } }"));
+    CHECK(stats.launches >= 2000);
+    CHECK_EQ(stats.host_waits, 0);
+}
+
+/* The host learns of a decision one batch later, and of 16 at once. */
+TEST(a_loop_that_depends_on_data_costs_launches_and_few_waits) {
+    need_opencl();
+    const vyre_dispatch_stats stats =
+        run_both(run_parse("program p workgroup(32) elements(256) { inout v : u32[256];\n"
+                           "  scratch left : u32[1];\n"
+                           "  if (global_id.x == 0) { left[0] = 500; } grid_sync;\n"
+                           "  while (left[0] > 0) {\n"
+                           "    grid_sync;\n"
+                           "    v[global_id.x] = v[global_id.x] * 3 + left[0]; grid_sync;\n"
+                           "    if (global_id.x == 0) { left[0] = left[0] - 1; } grid_sync; } }"));
+    CHECK(stats.launches >= 500);
+    CHECK(stats.host_waits > 0);
+    CHECK(stats.host_waits <= stats.launches / 16 + 8);
+}
+
+/* As many segments as there is patience for a compiler. */
+TEST(segments_follow_one_another_without_a_wait) {
+    need_opencl();
+    enum { MOST = 30 };
+    const uint32_t count = (uint32_t)test_scaled(MOST);
+    char text[400 + MOST * 120];
+    int at = snprintf(text, sizeof text,
+                      "program p workgroup(32) elements(256) { inout v : u32[256];\n"
+                      "  scratch w : u32[256];\n");
+    for (uint32_t i = 0; i < count; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "  %s[global_id.x] = %s[(global_id.x + %u) %% 256] * 5 + %u; grid_sync;\n",
+                       i % 2 ? "v" : "w", i % 2 ? "w" : "v", 32 + i, i);
+    }
+    (void)snprintf(text + at, sizeof text - (size_t)at, "}\n");
+    const vyre_dispatch_stats stats = run_both(run_parse(text));
+    CHECK_EQ(stats.segments, count);
+    CHECK_EQ(stats.launches, count);
+    CHECK_EQ(stats.host_waits, 0);
+}
+
+/* Lanes trap in several launches of an interval, and behind it. */
+TEST(traps_are_told_as_by_ref) {
+    need_opencl();
+    vyre_program *p =
+        run_parse("program p workgroup(1) elements(4) { in n : u32[1]; out o : u32[4];\n"
+                  "  if (global_id.x == 3) { trap(\"first\", n[0]); }\n"
+                  "  if (n[0] % 2 == 0) { grid_sync; } else { o[0] = 1; }\n"
+                  "  if (global_id.x <= n[0] % 4 && n[0] < 8) { trap(\"second\", 1); } grid_sync;\n"
+                  "  if (global_id.x == 0) { trap(\"third\", 1); } }");
+    for (uint32_t n = 0; n < 12; n++) {
+        const vyre_input in = {&n, sizeof n};
+        run_result got = run_program("opencl", p, &in, 1, NULL);
+        run_result want = run_program("ref", p, &in, 1, NULL);
+        CHECK_STATUS(got.status, VYRE_TRAP, &got.diag);
+        CHECK_STR(got.diag.message, want.diag.message);
+        CHECK_EQ(got.diag.line, want.diag.line);
+        run_finish(&got);
+        run_finish(&want);
+    }
+    vyre_program_release(p);
+}
+
+static const char *const halves =
+    "program p workgroup(32) elements(64) { inout v : u32[64]; scratch w : u32[64];\n"
+    "  w[global_id.x] = v[63 - global_id.x] / 2; grid_sync; v[global_id.x] = w[global_id.x]; }";
+
+TEST(fixpoints_are_found) {
+    need_opencl();
+    vyre_program *p = run_parse(halves);
+    uint32_t v[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        v[i] = i * 1000;
+    }
+    const vyre_input in = {v, sizeof v};
+    const vyre_dispatch_options options = {.has_iterations = true, .iterations = 100};
+    run_result got = run_program("opencl", p, &in, 1, &options);
+    run_result want = run_program("ref", p, &in, 1, &options);
+    REQUIRE_OK(got.status, &got.diag);
+    CHECK(run_same(&got, &want));
+    CHECK(got.report.converged);
+    CHECK_EQ(got.report.passes, want.report.passes);
+    run_finish(&got);
+    run_finish(&want);
+    vyre_program_release(p);
+}
+
+/* Two passes, with a loop that depends on data. */
+static vyre_status use(vyre_device *device, const vyre_program *program) {
+    uint32_t v[4] = {3, 0, 0, 0};
+    const vyre_input in = {v, sizeof v};
+    vyre_output out = {v, sizeof v, sizeof v, true};
+    const vyre_dispatch_options options = {
+        .has_iterations = true, .iterations = 2, .no_optimize = true};
+    return vyre_dispatch(device, program, &in, 1, &out, 1, &options, NULL, NULL);
+}
+
+TEST(nothing_leaks_whatever_call_fails) {
+    need_opencl();
+    vyre_program *p = run_parse(
+        "program p workgroup(2) elements(4) { inout v : u32[4]; scratch w : u32[4];\n"
+        "  while (v[0] > 0) { let mine = v[global_id.x]; grid_sync;\n"
+        "    w[global_id.x] = v[3 - global_id.x] + 1; grid_sync;\n"
+        "    if (global_id.x == 0) { v[0] = mine - 1; } else { v[global_id.x] += w[0]; }\n"
+        "    grid_sync; } }");
+    static const char *const ops[] = {"allocate", "write",  "read",  "zero", "compile",
+                                      "launch",   "finish", "fetch", "await"};
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        vyre_status status = VYRE_OK;
+        uint32_t n = 0;
+        do {
+            char uri[80];
+            n++;
+            (void)snprintf(uri, sizeof uri, "fault://opencl?op=%s&n=%u&mode=%s", ops[k], n,
+                           n % 2 ? "once" : "lost");
+            test_heap heap = {0};
+            const vyre_allocator a = test_heap_allocator(&heap);
+            vyre_device *device = run_open(uri, &a);
+            status = use(device, p);
+            vyre_device_close(device);
+            CHECK_EQ(heap.live_blocks, 0);
+        } while (status != VYRE_OK);
+        CHECK(n > 1);
+    }
+    vyre_program_release(p);
+}
+
+/* Buffers beyond the largest allocation are refused by name and size before anything is allocated.
+ */
+TEST(a_buffer_that_is_too_large_is_named_with_its_size) {
+    need_opencl();
+    vyre_device *device = run_open("opencl", NULL);
+    const uint64_t most = vyre_device_describe(device)->max_buffer_bytes;
+    vyre_device_close(device);
+    if (most == 0 || most / 8 + 1 > UINT32_MAX) {
+        test_skip("this device has no such limit");
+    }
+    char text[200], bytes[32];
+    (void)snprintf(
+        text, sizeof text,
+        "program p workgroup(1) elements(1) { out o : u64[1]; scratch large : u64[%llu];\n"
+        "  large[0] = 1; o[0] = large[0]; }",
+        (unsigned long long)(most / 8 + 1));
+    (void)snprintf(bytes, sizeof bytes, "%llu bytes", (unsigned long long)(most / 8 + 1) * 8);
+    vyre_program *p = run_parse(text);
+    run_result got = run_program("opencl", p, NULL, 0, NULL);
+    CHECK_STATUS(got.status, VYRE_LIMIT, &got.diag);
+    CHECK_HAS(got.diag.message, "large");
+    CHECK_HAS(got.diag.message, bytes);
+    run_finish(&got);
+    vyre_program_release(p);
+}
