@@ -61,14 +61,14 @@ static bool is_there(const char *name) {
     return found;
 }
 
-/* Without LLVM nothing is compiled. */
+/* Without LLVM nothing is compiled. Looked for once: to open an OpenCL device takes long. */
 static int variants(void) {
-    static bool is_added;
-    if (!is_added) {
+    static int count;
+    if (count == 0) {
         run_add(minimal_add);
-        is_added = true;
+        count = !is_there("cpu") ? INTERPRETED : is_there("opencl") ? VARIANTS : VARIANTS - 1;
     }
-    return !is_there("cpu") ? INTERPRETED : is_there("opencl") ? VARIANTS : VARIANTS - 1;
+    return count;
 }
 
 static void describe(const variant *v, const char *text) {
