@@ -167,9 +167,12 @@ static void scan_stmt(analyst *an, uint32_t block, vyre_stmt s, uint32_t depth) 
 }
 
 /* Memory that is set as a whole is new up to the end of its statement list; in that of the block
- * itself, for good. */
+ * itself, for good. Plain braces end no list: who comes in goes out. */
 static void scan_overwrites(analyst *an, uint32_t block, vyre_stmt s) {
     uint32_t depth = an->open.count;
+    while (depth > 0 && an->p->stmts[an->open.data[depth - 1]].op == VYRE_STMT_BLOCK) {
+        depth--;
+    }
     vyre_stmt end = depth > 0 ? an->p->stmts[an->open.data[depth - 1]].match : VYRE_NONE;
     vyre_overwrites_look(&an->overwrites, s, depth > 0 ? end : an->p->stmt_count + block);
     for (uint32_t i = 0; i < an->overwrites.found.count; i++) {
@@ -179,7 +182,7 @@ static void scan_overwrites(analyst *an, uint32_t block, vyre_stmt s) {
         }
         if (depth == 0) {
             set(an, block, vyre_entity_of_decl(an->plan, d), true);
-        } else {
+        } else if (!vyre_overwrites_is_new(&an->overwrites, d, s)) {
             an->overwrites.memory[d].new_from = s;
             an->overwrites.memory[d].new_to = end;
         }

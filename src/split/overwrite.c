@@ -3,11 +3,14 @@
  *     tile[local_id.x] = e;                        workgroup memory with an element for each lane,
  *                                                  where all lanes of a group come there together
  *                                                  and none has ended
+ *     for (i in local_id.x .. N step lanes of the group) { ... tile[i] = e; ... }
+ *                                                  workgroup memory of N elements, likewise, if the
+ *                                                  loop has no other access to it, does not jump
  *     for (i in 0 .. N) { ... a[i] = e; ... }      a private array of N elements, if the loop has
  *                                                  no other access to it and does not jump
  *     a[0] = e;  a[1] = e; ...                     a private array of at most 64, in one list
  *
- * A lane that reads another's element without a barrier behind the first form has a race, and may
+ * A lane that reads another's element without a barrier behind the first forms has a race, and may
  * find anything. A statement is looked at once, and once for each loop with constant bounds around
  * it. */
 #include "split/overwrite.h"
@@ -41,14 +44,18 @@ static void add(vyre_overwrites *o, vyre_decl d) {
     o->failed |= !vyre_vec_push(&o->allocator, &o->found, d);
 }
 
+/* Whether all lanes of each group execute the statement, and the expression numbers them. */
+static bool numbers_all_lanes(const vyre_overwrites *o, vyre_stmt s, vyre_expr e) {
+    const vyre_expr_node *number = resolve(o, e);
+    const uint32_t *size = o->p->workgroup;
+    return number->op == VYRE_EXPR_BUILTIN && number->sub == VYRE_BUILTIN_LOCAL_ID &&
+           number->axis == 0 && size[1] == 1 && size[2] == 1 && !o->lanes_end &&
+           vyre_shape_uniform(vyre_shapes_control(o->shapes, s - o->p->entry), VYRE_SHAPE_GROUP);
+}
+
 static bool fills_workgroup(const vyre_overwrites *o, vyre_stmt s) {
     const vyre_stmt_node *n = &o->p->stmts[s];
-    const vyre_expr_node *index = resolve(o, n->arg[0]);
-    const uint32_t *size = o->p->workgroup;
-    return index->op == VYRE_EXPR_BUILTIN && index->sub == VYRE_BUILTIN_LOCAL_ID &&
-           index->axis == 0 && size[1] == 1 && size[2] == 1 &&
-           o->memory[n->decl].count == size[0] && !o->lanes_end &&
-           vyre_shape_uniform(vyre_shapes_control(o->shapes, s - o->p->entry), VYRE_SHAPE_GROUP);
+    return numbers_all_lanes(o, s, n->arg[0]) && o->memory[n->decl].count == o->p->workgroup[0];
 }
 
 static bool completes_private(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
@@ -88,13 +95,21 @@ static void count_accesses(vyre_overwrites *o, vyre_stmt s, vyre_stmt loop) {
     }
 }
 
-/* Trips of a loop 0, 1, ... up to a constant, or 0. */
-static uint64_t trips(const vyre_overwrites *o, const vyre_stmt_node *n) {
+/* Up to which constant the variable of a loop has all values from 0 on: in each lane, or in the
+ * lanes of a group together. 0: none is known. */
+static uint64_t reach(const vyre_overwrites *o, vyre_stmt loop, uint8_t *out_role) {
+    const vyre_stmt_node *n = &o->p->stmts[loop];
     uint64_t from, to, step = 1;
-    bool plain = n->op == VYRE_STMT_FOR && is_constant(o, n->arg[0], &from) && from == 0 &&
-                 is_constant(o, n->arg[1], &to) &&
-                 (n->arg[2] == VYRE_NONE || is_constant(o, n->arg[2], &step)) && step == 1;
-    return plain ? to : 0;
+    if (!is_constant(o, n->arg[1], &to) ||
+        (n->arg[2] != VYRE_NONE && !is_constant(o, n->arg[2], &step))) {
+        return 0;
+    }
+    if (is_constant(o, n->arg[0], &from)) {
+        *out_role = VYRE_PRIVATE;
+        return from == 0 && step == 1 ? to : 0;
+    }
+    *out_role = VYRE_WORKGROUP;
+    return numbers_all_lanes(o, loop, n->arg[0]) && step == o->p->workgroup[0] ? to : 0;
 }
 
 static bool has_jumps(const vyre_overwrites *o, vyre_stmt loop) {
@@ -111,7 +126,8 @@ static bool has_jumps(const vyre_overwrites *o, vyre_stmt loop) {
 static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
     const vyre_stmt_node *stmts = o->p->stmts;
     vyre_stmt end = stmts[loop].match;
-    uint64_t count = trips(o, &stmts[loop]);
+    uint8_t role = VYRE_PRIVATE;
+    uint64_t count = reach(o, loop, &role);
     if (count == 0 || has_jumps(o, loop)) {
         return;
     }
@@ -122,7 +138,7 @@ static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
         depth -= scope == VYRE_SCOPE_END;
         count_accesses(o, s, loop);
         if (depth == 0 && stmts[s].op == VYRE_STMT_STORE &&
-            o->p->decls[stmts[s].decl].role == VYRE_PRIVATE) {
+            o->p->decls[stmts[s].decl].role == role) {
             const vyre_expr_node *index = resolve(o, stmts[s].arg[0]);
             vyre_overwrite_memory *m = &o->memory[stmts[s].decl];
             bool each = index->op == VYRE_EXPR_VAR && index->ref == stmts[loop].var;

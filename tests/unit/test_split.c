@@ -446,6 +446,49 @@ TEST(workgroup_memory_that_is_overwritten_is_not_alive) {
                   WORDS(0, 0, 0, 2));
 }
 
+TEST(workgroup_memory_that_lanes_overwrite_in_turn_is_not_alive) {
+    static const char *const five = "workgroup w : u32[5]; const n = 5;";
+    static const char *const dead = "i recomputed 0, l recomputed 0";
+    static const char *const alive = "i recomputed 0, l recomputed 0, w workgroup 5";
+    expect_memory(five,
+                  "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
+                  "barrier; o[i] = w[4 - l];",
+                  dead, WORDS(3, 2, 1, 0));
+    expect_memory(
+        five,
+        "w[l] = i; s[i] = i; grid_sync; { { for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
+        "barrier; } } o[i] = w[4 - l];",
+        dead, WORDS(3, 2, 1, 0));
+    /* Not if some are left out, by step, end, a jump or for other lanes; not by old values. */
+    expect_memory(
+        five,
+        "w[l + 1] = i; s[i] = i; grid_sync; for (k in l .. n step 3) { w[k] = s[3 - i]; }\n"
+        "barrier; o[i] = w[2];",
+        alive, WORDS(1, 1, 3, 3));
+    expect_memory(
+        five,
+        "w[l + 3] = i; s[i] = i; grid_sync; for (k in l .. 4 step 2) { w[k] = s[3 - i]; }\n"
+        "barrier; o[i] = w[4];",
+        alive, WORDS(1, 1, 3, 3));
+    expect_memory(five,
+                  "w[l + 2] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i];\n"
+                  "if (k == 1) { break; } } barrier; o[i] = w[3];",
+                  alive, WORDS(1, 1, 3, 3));
+    expect_memory(five,
+                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { for (k in l .. n step 2) {\n"
+                  "w[k] = s[3 - i]; } o[i] = w[l] + w[1]; }",
+                  alive, WORDS(4, 0, 4, 0));
+    expect_memory(five,
+                  "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) {\n"
+                  "w[k] = w[k] + s[3 - i]; } o[i] = w[l];",
+                  alive, WORDS(3, 3, 3, 3));
+    /* What is new stays so when it is set again within. */
+    expect_memory("workgroup w : u32[2];",
+                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
+                  "for (r in 0 .. 2) { w[l] = w[l] + 1; } o[i] = w[l]; }",
+                  dead, WORDS(5, 4, 0, 0));
+}
+
 /* What lanes end by is asked again, where it is the same in all launches. */
 TEST(lanes_that_ended_are_found_by_their_guards) {
     static const char *const found = "i recomputed 0, (lanes that ended) recomputed 0";
