@@ -385,6 +385,45 @@ static const char *const cut_programs[] = {
     "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
     "  let i = global_id.x; let j = min(i, 50); if (j < 60) { b[i] = a[j] + j; } }"};
 
+/* Where pieces are short, one behind the other, lanes run without asking, on some processors in
+ * gangs. */
+TEST(short_pieces_follow_each_other) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 9, 131, 514, 1500}, aparts[] = {1, 2, 3, 8, 15, 33};
+    char text[512];
+    for (size_t k = 0; k < sizeof aparts / sizeof *aparts; k++) {
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+                       "  let apart = a[0] - a[0] + %u; let i = global_id.x;\n"
+                       "  if (i < len(a) / 2 + 3) { let low = i / apart * apart * 2 + i %% apart;\n"
+                       "    let x = a[low]; let y = a[low + apart]; b[low + apart] = i;\n"
+                       "    if ((x > y) == ((low & 4) == 0)) { b[low] = y; b[low + apart] = x; }\n"
+                       "    else { if (x %% 3 == 0) { exit; } b[low] = b[low] + x + 1; } } }",
+                       aparts[k]);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+            check(text, sizes[i], sizes[i] / 32 + 2, 1, 1);
+        }
+    }
+}
+
+/* By products: of large and small numbers, by all kinds of divisors. */
+TEST(divisors_that_lanes_have_in_common) {
+    need_llvm();
+    static const uint32_t divisors[] = {0,     1,     2,         3,          7,         641,
+                                        65535, 65537, 715827883, 2147483659, 4294967295};
+    char text[512];
+    for (size_t k = 0; k < sizeof divisors / sizeof *divisors && !test_failed(); k++) {
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+                       "  let n = a[0] - a[0] + %u; let i = global_id.x; let k = i * 2654435761;\n"
+                       "  let m = 4294967295 - (a[i] & 7); let near = m / max(n, 1) * n;\n"
+                       "  if (i < len(a)) { b[i] = k / n + 7 * (k %% n) + 13 * (m / n) + m %% n\n"
+                       "    + 31 * (near / n) + (near - 1) / n + (near - 1) %% n; } }",
+                       divisors[k]);
+        check(text, 517, 18, 1, 1);
+    }
+}
+
 TEST(rows_are_cut_where_their_lanes_part) {
     need_llvm();
     static const uint32_t sizes[] = {1, 2, 37, 64, 130, 513, 1500};

@@ -17,6 +17,8 @@
  * ever. The address is that of the form: what the index is to lanes that do not store does not
  * matter.
  *
+ * Lanes of a gang that are not there (rows.c) have no element here: another thread may have them.
+ *
  * A lane that has loaded the element before needs no branch around the store either. */
 #include <stdio.h>
 
@@ -68,7 +70,7 @@ void cpu_find_owns(cpu_emit *e, const vyre_ranges *ranges) {
 }
 
 bool cpu_blends(const cpu_emit *e, vyre_stmt store) {
-    return e->form == CPU_FORM_ROWS && e->width > 1 && !e->probing &&
+    return e->form == CPU_FORM_ROWS && e->width > 1 && !e->masked_tail && !e->probing &&
            e->owns[store].kind != VYRE_ROW_NONE && (e->isa != CPU_AVX512 || e->owns[store].loaded);
 }
 

@@ -213,7 +213,7 @@ typedef struct cpu_emit {
     uint16_t *depths;     /* per variable: how many scopes that part it was bound in */
     bool *has_place;      /* per variable: its place is in the entry block */
     bool *has_base;       /* per declaration: its base and count are */
-    bool *has_reciprocal; /* per declaration: that of its value is in the entry block (single.c) */
+    bool *has_reciprocal; /* per declaration: that of its value is in the entry block (divide.c) */
     uint32_t *tallied;    /* per statement: 1 + index of an atomic that waits for the range's end */
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
@@ -297,10 +297,10 @@ void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
 /* One operation with a value that is ONE, whose old value nobody asks for. */
 void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value);
-/* single.c: whether all that an IF decides is where a lane stores; that place, in its body; a
- * quotient or remainder by what is known before lanes begin (false: not this one). */
+/* single.c: whether all that an IF decides is where a lane stores; that place, in its body. */
 bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condition);
 cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address);
+/* divide.c: a quotient or remainder by what lanes have in common (false: not this one). */
 bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_value *out);
 /* tally.c: whether values of lanes may be put together before the operation; the result of that;
  * instead of the operation, now and at the end of the range (false: not this one). */

@@ -35,10 +35,6 @@ static cpu_value choose(cpu_emit *e, const char *predicate, cpu_value x, cpu_val
 
 static cpu_value divide(cpu_emit *e, cpu_value x, cpu_value y, bool remainder) {
     const vyre_type type = (vyre_type)x.type;
-    cpu_value once;
-    if (cpu_divide_once(e, x, y, remainder, &once)) {
-        return once;
-    }
     cpu_value zero = like(e, &y, 0), one = like(e, &y, 1);
     cpu_value by_zero = cpu_compare(e, "eq", y, zero);
     cpu_value divisor = cpu_select(e, by_zero, one, y);
@@ -276,9 +272,11 @@ cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_
                           ceil_ = {"ceil", CPU_FIELD(ceil_f32), CPU_FIELD(ceil_f64)},
                           trunc_ = {"trunc", CPU_FIELD(trunc_f32), CPU_FIELD(trunc_f64)},
                           round_ = {"round", CPU_FIELD(round_f32), CPU_FIELD(round_f64)};
-    cpu_value linear;
-    if (apply_linear(e, op, x, y, &linear)) {
-        return linear;
+    cpu_value special;
+    if (apply_linear(e, op, x, y, &special) ||
+        ((op == VYRE_EXPR_DIV || op == VYRE_EXPR_REM) &&
+         cpu_divide_once(e, x, y, op == VYRE_EXPR_REM, &special))) {
+        return special;
     }
     const uint32_t arity = vyre_expr_info_of(op)->arity;
     cpu_value all[] = {x, y, z};

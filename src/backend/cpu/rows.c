@@ -9,6 +9,9 @@
  *          last trip and share what all lanes have, small elements fill vectors
  *   one    lane after lane, with all checks: what is left of a piece behind whole gangs, and pieces
  *          that are short, or for which probe says no
+ *   many   in gangs, with all checks, the last one with lanes that are not there: where one short
+ *          piece follows the other, as at multiples of a small number that is not known before.
+ *          Only with AVX-512, whose masks, gathers and scatters beat lanes one by one
  * Where trips of a loop vary from lane to lane, or with atomics on elements of their own (tally.c
  * has the others), `wide` runs lane by lane as well, and probe looks at guards and accesses only.
  * `clipN` tells before work is shared out which lanes have something to do.
@@ -32,9 +35,10 @@ enum {
     SHORT = 64 /* lanes that run without asking where pieces are short */
 };
 
-/* Lanes of a gang; wide 1: only lane by lane; broad > wide: there is such a function. */
+/* Lanes of a gang; wide 1: only lane by lane; broad > wide, many: there is such a function. */
 typedef struct fast_widths {
     uint32_t wide, broad;
+    bool many;
 } fast_widths;
 
 static const char range_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to";
@@ -99,13 +103,27 @@ cpu_value cpu_rows_lane(cpu_emit *e, cpu_value x) {
     return cpu_new(e, VYRE_U64, CPU_ONE, "add i64 %s, %s", group.text, local.text);
 }
 
-/* As many whole gangs as [x0, x1) has. */
+/* Which lanes of the gang are there: with a masked tail those before the end of the range. */
+static cpu_value lanes_there(cpu_emit *e) {
+    if (!e->masked_tail) {
+        return cpu_each(e, cpu_literal(VYRE_BOOL, 1));
+    }
+    cpu_value left = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %%range64, %%k");
+    left = cpu_new(e, VYRE_U64, CPU_ONE, "call i64 @llvm.umin.i64(i64 %s, i64 %u)", left.text,
+                   e->width);
+    left = cpu_new(e, VYRE_U32, CPU_ONE, "trunc i64 %s to i32", left.text);
+    cpu_value number = {.type = VYRE_U32, .hold = CPU_LINEAR, .stride = 1, .text = "0"};
+    return cpu_compare(e, "ult", cpu_each(e, number), cpu_each(e, left));
+}
+
+/* As many whole gangs as [from, to) has; with a masked tail, all of it. */
 void cpu_emit_range(cpu_emit *e) {
+    const uint32_t least = e->masked_tail ? 1 : e->width; /* lanes of a gang */
     cpu_head(e, "  %%fuel = alloca i64\n  store i64 %d, ptr %%fuel", CPU_FUEL);
     cpu_head(e, "  %%far = alloca i64\n  store i64 0, ptr %%far");
     cpu_head(e, "  %%range = sub i32 %%to, %%from\n  %%range64 = zext i32 %%range to i64");
     /* Tested at the end of each: what is the same for all gangs is hoisted, divisions too. */
-    cpu_line(e, "  %%gang_any = icmp uge i64 %%range64, %u", e->width);
+    cpu_line(e, "  %%gang_any = icmp uge i64 %%range64, %u", least);
     cpu_line(e, "  br i1 %%gang_any, label %%gangs, label %%finish");
     cpu_line(e, "gangs:");
     cpu_line(e, "  %%k = load i64, ptr %%far"); /* how far the gang is from the first */
@@ -113,8 +131,7 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_line(e, "  %%l = add i32 %%from, %%k32");
     cpu_range_ids(e, "%l");
     if (e->width > 1) {
-        cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
-        cpu_begin_masks(e, all);
+        cpu_begin_masks(e, lanes_there(e));
     }
     cpu_emit_privates(e);
     cpu_emit_list(e, e->p->entry, e->p->stmt_count);
@@ -122,7 +139,7 @@ void cpu_emit_range(cpu_emit *e) {
     cpu_line(e, "gang_end:");
     cpu_line(e, "  %%k_next = add nuw nsw i64 %%k, %u", e->width);
     cpu_line(e, "  store i64 %%k_next, ptr %%far");
-    cpu_line(e, "  %%k_last = add nuw nsw i64 %%k_next, %u", e->width);
+    cpu_line(e, "  %%k_last = add nuw nsw i64 %%k_next, %u", least);
     cpu_line(e, "  %%gang_more = icmp ule i64 %%k_last, %%range64");
     cpu_line(e, "  br i1 %%gang_more, label %%gangs, label %%finish");
     cpu_line(e, "finish:");
@@ -243,6 +260,42 @@ static void write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths 
     }
 }
 
+/* Whether the range is cut at multiples, perhaps of small numbers, and there are vectors for the
+ * elements wherever they are. */
+static bool has_short_pieces(const cpu_emit *e) {
+    const vyre_program_view *p = e->p;
+    bool cut = false, wide = true;
+    for (vyre_expr i = 0; i < p->expr_count; i++) {
+        const vyre_expr_node *n = &p->exprs[i];
+        cut |= (e->marks[i] & CPU_MARK_CUT) &&
+               (n->op == VYRE_EXPR_DIV || n->op == VYRE_EXPR_REM || n->op == VYRE_EXPR_BIT_XOR);
+        wide &= n->op != VYRE_EXPR_LOAD || vyre_type_size((vyre_type)p->decls[n->ref].type) >= 4;
+    }
+    for (vyre_stmt i = 0; i < p->stmt_count; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        wide &= s->op != VYRE_STMT_STORE || vyre_type_size((vyre_type)p->decls[s->decl].type) >= 4;
+    }
+    return cut && wide;
+}
+
+/* The functions with all checks. */
+static void write_checked(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths *lanes) {
+    lanes->many = w->isa == CPU_AVX512 && lanes->wide > 1 && has_short_pieces(e);
+    e->trusts = false;
+    if (lanes->many) {
+        cpu_note(e, VYRE_NONE, "short pieces",
+                 "%u in lockstep, masked because gathers and scatters beat lanes one by one",
+                 lanes->wide);
+    }
+    for (uint32_t i = 0; i < (lanes->many ? 2 : 1); i++) {
+        e->masked_tail = i == 1;
+        e->width = i == 1 ? lanes->wide : 1;
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
+        write_as(w, e, number, i == 1 ? "many" : "one", range_arguments);
+    }
+}
+
 /* Whether lanes may run twice in a row: nothing that they store is loaded. */
 static bool may_repeat(const vyre_program_view *p) {
     const uint64_t kinds = p->stats.stmt_kinds;
@@ -307,15 +360,20 @@ static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool 
     vyre_text_printf(t,
                      "singly:\n"
                      "  %%some = icmp ult i32 %%f0, %%last\n"
-                     "  br i1 %%some, label %%single, label %%ranged\n"
+                     "  br i1 %%some, label %%asked, label %%ranged\n"
+                     "asked:\n  br i1 %s, label %%several, label %%single\n"
+                     "several:\n"
+                     "  %%s5 = call i1 @g%u_%s(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%last)\n"
+                     "  br i1 %%s5, label %%finish, label %%ranged\n"
                      "single:\n"
-                     "  %%o0 = phi i32 [ %%f0, %%singly ]%s\n"
-                     "  %%o1 = phi i32 [ %%last, %%singly ]%s\n"
+                     "  %%o0 = phi i32 [ %%f0, %%asked ]%s\n"
+                     "  %%o1 = phi i32 [ %%last, %%asked ]%s\n"
                      "  %%s2 = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%o0, i32 %%o1)\n"
                      "  br i1 %%s2, label %%finish, label %%ranged\n"
                      "ranged:\n"
                      "  %%again = icmp ult i32 %%b, %%x1\n"
                      "  br i1 %%again, label %%pieces, label %%count\n",
+                     lanes.many ? "%both" : "false", number, lanes.many ? "many" : "one",
                      repeats ? "" : ", [ %fm, %tail ]", repeats ? "" : ", [ %f1, %tail ]", number);
 }
 
@@ -445,11 +503,7 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
                    : traps ? "it may trap"
                            : NULL);
     write_fast(w, &e, number, &lanes);
-    e.width = 1;
-    e.trusts = false;
-    cpu_part_forget(&e);
-    cpu_part_settle(&e, cpu_emit_range);
-    write_as(w, &e, number, "one", range_arguments);
+    write_checked(w, &e, number, &lanes);
     write_clip(w->out, number, p);
     write_run(w->out, number, p, lanes);
     group->form = CPU_FORM_ROWS;
