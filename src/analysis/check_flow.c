@@ -142,7 +142,7 @@ static void choose_fix(const vyre_checker *c, const vyre_shapes *shapes, vyre_sh
     }
 }
 
-static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32_t step,
+static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t step,
                               vyre_shape_kind scope) {
     const vyre_stmt stmt = vyre_shapes_stmt(shapes, step);
     const vyre_stmt_op op = (vyre_stmt_op)c->p->stmts[stmt].op;
@@ -168,7 +168,7 @@ static void report_divergence(vyre_checker *c, const vyre_shapes *shapes, uint32
     }
 }
 
-static void check_step(vyre_checker *c, const vyre_shapes *shapes, uint32_t step, bool *told,
+static void check_step(vyre_checker *c, vyre_shapes *shapes, uint32_t step, bool *told,
                        vyre_shape *room) {
     const vyre_stmt at = vyre_shapes_stmt(shapes, step);
     const vyre_stmt_node *stmt = &c->p->stmts[at];

@@ -31,9 +31,17 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
     s->allocator = a;
     s->program = vyre_program_get(program);
     s->effects = effects;
+    vyre_intern_init(&s->term_keys, &s->allocator);
     vyre_status status = vyre_shapes_build(s);
     if (status == VYRE_OK) {
-        status = vyre_shapes_link(s);
+        status = vyre_shapes_find_bounds(s);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_shapes_find_forms(s);
+    }
+    if (status == VYRE_OK) {
+        vyre_shapes_find_even(s);
+        status = s->out_of_memory ? VYRE_OUT_OF_MEMORY : vyre_shapes_link(s);
     }
     if (status == VYRE_OK) {
         status = settle(s);
@@ -54,6 +62,13 @@ void vyre_shapes_destroy(vyre_shapes *s) {
     vyre_free(&a, s->first_user, (size_t)s->nodes.count + 1, sizeof *s->first_user);
     vyre_free(&a, s->users, s->user_count, sizeof *s->users);
     vyre_free(&a, s->scratch, s->max_exprs, sizeof *s->scratch);
+    vyre_free(&a, s->bounds_scratch, s->max_exprs, sizeof *s->bounds_scratch);
+    vyre_free(&a, s->form_scratch, s->max_exprs, sizeof *s->form_scratch);
+    vyre_free(&a, s->bounds, s->nodes.count, sizeof *s->bounds);
+    vyre_free(&a, s->form_of, s->nodes.count, sizeof *s->form_of);
+    vyre_intern_finish(&s->term_keys);
+    vyre_vec_free(&a, &s->forms);
+    vyre_vec_free(&a, &s->terms);
     vyre_vec_free(&a, &s->steps);
     vyre_vec_free(&a, &s->uses);
     vyre_vec_free(&a, &s->nodes);

@@ -87,7 +87,7 @@ typedef struct vyre_cause {
 
 /* Uses memory of `shapes`: not to be called from two threads at once. Fills at most `capacity`
  * causes and returns how many; 0 if control is uniform over the scope. */
-uint32_t vyre_shapes_why(const vyre_shapes *shapes, uint32_t step, vyre_shape_kind scope,
-                         vyre_cause *out, uint32_t capacity);
+uint32_t vyre_shapes_why(vyre_shapes *shapes, uint32_t step, vyre_shape_kind scope, vyre_cause *out,
+                         uint32_t capacity);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "analysis/assigned.h"
 #include "analysis/shape.h"
+#include "base/intern.h"
 #include "vyre/ir.h"
 
 /* A statement of the expanded program. */
@@ -20,6 +21,8 @@ typedef struct shape_step {
     uint32_t first_use; /* of its VAR and LOAD expressions, in order */
     uint32_t node;      /* first value node of the step, or VYRE_NONE */
     uint32_t control;   /* node */
+    bool runs;          /* a loop: it makes a first trip, whatever happens */
+    bool even;          /* a FOR: lanes make as many trips wherever they start */
 } shape_step;
 
 typedef enum shape_node_kind {
@@ -53,6 +56,40 @@ typedef struct shape_edge {
     uint32_t next; /* of the same join, or VYRE_NONE */
 } shape_edge;
 
+/* Both ends included; lo > hi: no value at all. */
+typedef struct shape_bounds {
+    int64_t lo, hi;
+} shape_bounds;
+
+/* constant + sum of factor * term + rest, modulo 2^32. The rest is a number between lo and hi of
+ * which nothing else is known, another one at each evaluation. */
+enum { SHAPE_FORM_TERMS = 4 };
+typedef struct shape_form {
+    uint32_t constant;
+    uint32_t count;
+    uint32_t factors[SHAPE_FORM_TERMS]; /* not 0 */
+    uint32_t terms[SHAPE_FORM_TERMS];   /* ascending */
+    int64_t lo, hi;
+} shape_form;
+
+typedef enum shape_term_kind {
+    SHAPE_TERM_NODE,    /* the version `ref` of a variable */
+    SHAPE_TERM_PARAM,   /* declaration `ref` */
+    SHAPE_TERM_LEN,     /* of declaration `ref` */
+    SHAPE_TERM_BUILTIN, /* `ref` along `number` */
+    SHAPE_TERM_XOR,     /* `of` ^ number */
+    SHAPE_TERM_AND,     /* `of` & number */
+    SHAPE_TERM_REM      /* `of` % number, no power of two; `of` does not wrap */
+} shape_term_kind;
+
+typedef struct shape_term {
+    uint8_t kind;
+    uint8_t depth; /* of terms in terms */
+    uint16_t has_nodes;
+    uint32_t ref, number;
+    shape_form of;
+} shape_term;
+
 struct vyre_shapes {
     vyre_allocator allocator;
     const vyre_program_view *program;
@@ -70,7 +107,15 @@ struct vyre_shapes {
     uint32_t queue_head;
     uint32_t clock; /* for `since` */
     uint32_t max_exprs;
-    vyre_shape *scratch; /* of max_exprs */
+    vyre_shape *scratch;          /* of max_exprs, as the next two */
+    shape_bounds *bounds_scratch; /* shape_bounds.c */
+    shape_form *form_scratch;     /* shape_index.c */
+    shape_bounds *bounds;         /* per node */
+    uint32_t *form_of;            /* per node: in forms, or VYRE_NONE: a term of its own */
+    VYRE_VEC(shape_form) forms;
+    VYRE_VEC(shape_term) terms;
+    vyre_intern term_keys;
+    bool out_of_memory; /* some term could not be kept */
 };
 
 enum { SHAPE_NODE_VARYING = 0 };
@@ -89,10 +134,59 @@ void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out);
  * the present shapes of conditions; enqueues what depends on them. Repeat with solve until
  * nothing is enqueued. `cautious` takes every condition as varying. */
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed);
-/* Whether the index is one element, known here. */
-bool vyre_shapes_element(const vyre_program_view *p, vyre_expr index, uint32_t *out);
-/* Whether the statement, which writes, does so to one element that is known here. */
-bool vyre_shapes_writes_element(const vyre_program_view *p, vyre_stmt stmt, uint32_t *out);
+/* shape_bounds.c: bounds of all nodes, and which loops surely run. */
+vyre_status vyre_shapes_find_bounds(vyre_shapes *s);
+/* Bounds of the step's expressions; into bounds_scratch or the like. */
+void vyre_shapes_bounds(const vyre_shapes *s, uint32_t step, shape_bounds *out);
+shape_bounds vyre_shapes_builtin_bounds(const vyre_program_view *p, uint8_t builtin, uint8_t axis);
+
+static inline shape_form vyre_form_constant(uint32_t value) {
+    return (shape_form){.constant = value};
+}
+static inline bool vyre_form_is_exact(const shape_form *f) {
+    return f->lo == 0 && f->hi == 0;
+}
+static inline bool vyre_form_is_constant(const shape_form *f) {
+    return f->count == 0 && vyre_form_is_exact(f);
+}
+/* shape_index.c. Those that give a form are false where it does not fit, or there is no memory.
+ * x + factor * y. */
+bool vyre_form_add(const shape_form *x, const shape_form *y, uint32_t factor, shape_form *out);
+/* The version as a term; what it is bound to, if that has a form. */
+bool vyre_form_node(vyre_shapes *s, uint32_t node, shape_form *out);
+bool vyre_form_version(vyre_shapes *s, uint32_t node, shape_form *out);
+/* Whether the sum, over the integers, is a u32 whatever its terms are. */
+bool vyre_form_fits(const vyre_shapes *s, const shape_form *f);
+/* form ^ c, form & c, form % c; `fits`: the form is known not to wrap. */
+bool vyre_form_masked(vyre_shapes *s, shape_term_kind kind, const shape_form *f, uint32_t c,
+                      bool fits, shape_form *out);
+/* Forms of all nodes. */
+vyre_status vyre_shapes_find_forms(vyre_shapes *s);
+/* Forms of the step's integer expressions, in form_scratch. False: out of memory. */
+bool vyre_shapes_forms(vyre_shapes *s, uint32_t step);
+/* Whatever a term is; modulo 2^32. */
+shape_bounds vyre_shapes_term_bounds(const vyre_shapes *s, uint32_t term);
+/* The versions of variables that the form is made of; VYRE_NONE: too many. */
+enum { SHAPE_FORM_NODES = 16 };
+uint32_t vyre_shapes_form_nodes(const vyre_shapes *s, const shape_form *form,
+                                uint32_t out[SHAPE_FORM_NODES]);
+
+/* shape_trips.c: which loops are even. */
+void vyre_shapes_find_even(vyre_shapes *s);
+/* The loop at whose head some version in the form is bound; VYRE_NONE: none, or several. */
+uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form);
+/* What the form is in the next trip of the loop, by the values of this one. False: unknown. */
+bool vyre_shapes_turned(vyre_shapes *s, const shape_form *form, uint32_t opener, shape_form *out);
+
+/* shape_apart.c: can two elements of one memory be the same? `scope` is that of all who share it;
+ * `cautious` takes every version as varying. */
+typedef enum shape_apart {
+    SHAPE_MAY_MEET,
+    SHAPE_APART_WHILE, /* never while the versions in the first form keep their values */
+    SHAPE_APART        /* never */
+} shape_apart;
+shape_apart vyre_shapes_apart(const vyre_shapes *s, const shape_form *x, const shape_form *y,
+                              vyre_shape_kind scope, bool cautious);
 /* Successors of a step (at most 2); returns how many. step_count stands for the end. */
 uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]);
 /* Whether the intervals of the memory end at the step. */

@@ -12,70 +12,78 @@
  * is what the others may be doing. Buffers end their interval at grid barriers and part at branches
  * that are not uniform over the grid; for workgroup memory it is workgroup barriers and the group.
  *
- * Elements are told apart where both indices are constants: what is tracked are places, the whole
- * of a memory and each element that is loaded at a constant index. A write at another constant
- * index leaves such a place alone; a load at any other index asks for the whole.
+ * Elements are told apart by their indices: what is tracked are places, the whole of a memory and
+ * each element that is loaded at an index of which something is known (shape_index.c). A write at
+ * an index that is never the same (shape_apart.c) leaves such a place alone; a load at any other
+ * index asks for the whole. Some indices are apart only while versions of variables keep their
+ * values, `s` and `s ^ 1`: such a write is followed as `near`, and becomes one of the place itself
+ * where control passes a binding of one of those versions. Two lanes that follow the same path have
+ * the same version there, since it is uniform; if they part, they have the same one at the branch;
+ * and from there to the load and to the write no path binds it again, or it would have been passed.
+ * One binding is seen through: that at the turn of a loop, where what a version becomes is a form
+ * of what it was, `i + 1` or `s ^ 1`. Then the index of whichever access comes later is written
+ * with the values of the trip before (vyre_shapes_turned), and compared so: flag[i % 3] is neither
+ * flag[(i + 1) % 3] nor, in the next trip, flag[i % 3].
  *
- * A loop that surely runs is not passed by: `while (true)`, and a `for` between constants that
- * makes a trip. Then a barrier in it that no jump can skip ends the interval.
+ * A loop that surely runs (shape_bounds.c) is not passed by. Then a barrier in it that no jump can
+ * skip ends the interval. Behind its last trip control comes from its end: so the first test of a
+ * `while` has one way, and its END two. What the condition loads at a later test is followed by
+ * what stands behind the loop, too.
  *
  * 64 places at a time are tracked in a word per step; passes are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"
-#include "ir/fold.h"
 #include "ir/waits.h"
 
-/* The whole of a memory, or its element at a constant index. */
+#include <string.h>
+
+/* The whole of a memory, or its element at an index. */
 typedef struct place {
     vyre_decl decl;
-    uint32_t element;
     uint32_t next; /* of the same memory; VYRE_NONE: the last */
+    bool whole;
+    uint32_t turning; /* the loop whose turns are seen through, or VYRE_NONE */
+    shape_form index;
 } place;
 
 /* Elements of one memory that are tracked; others count as the whole. */
 enum { MOST_ELEMENTS = 16 };
 
+/* Places that a write hits: with the values that versions have here; if one turn of their loop lies
+ * in between; if their versions may have any values. The last has all of the first two. */
+typedef struct marks {
+    uint64_t hit, turned, near;
+} marks;
+
+typedef struct points {
+    marks before, after;    /* what the step writes, for loads before and after it */
+    marks ahead, behind;    /* at its beginning */
+    uint64_t bound;         /* places with a version that is bound at the step, after its loads */
+    uint64_t entered;       /* a `while`: that is bound when control comes from before the loop */
+    uint64_t turned, again; /* a loop: that is bound at each turn, in a way that is known, or not */
+} points;
+
 typedef struct chunk {
     vyre_shapes *s;
     bool cautious;
-    uint32_t *slot; /* per declaration: the number of its first place, the whole; or VYRE_NONE */
+    uint32_t *slot;  /* per declaration: the number of its first place, the whole; or VYRE_NONE */
+    uint32_t *asked; /* per use: the place that a load asks for, or VYRE_NONE */
     VYRE_VEC(place) places;
     uint32_t first;     /* number of the first in this chunk */
     uint64_t workgroup; /* which of the chunk are workgroup memory */
-    uint64_t *writes;   /* per step */
-    uint64_t *ahead;    /* per step and the end: at its beginning */
-    uint64_t *behind;
-    uint32_t step; /* present, for visits */
+    points *at;         /* per step and the end */
+    uint32_t step;      /* present, for visits */
+    bool indexed;       /* what it writes is at `written` */
+    shape_form written;
 } chunk;
 
-bool vyre_shapes_element(const vyre_program_view *p, vyre_expr index, uint32_t *out) {
-    const vyre_expr_node *e = &p->exprs[index];
-    uint64_t bits = e->op == VYRE_EXPR_LITERAL ? e->u.bits : 0;
-    const bool known = e->op == VYRE_EXPR_LITERAL ||
-                       (e->op == VYRE_EXPR_REF && p->decls[e->ref].role == VYRE_CONST &&
-                        vyre_fold_const(p, e->ref, &bits));
-    *out = (uint32_t)bits;
-    return known && e->type == VYRE_U32;
-}
-
-bool vyre_shapes_writes_element(const vyre_program_view *p, vyre_stmt stmt, uint32_t *out) {
-    const vyre_stmt_node *s = &p->stmts[stmt];
-    return (s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC) &&
-           vyre_shapes_element(p, s->arg[0], out);
-}
-
-/* Whether the loop makes a first trip, whatever happens. */
-static bool surely_runs(const vyre_program_view *p, const vyre_stmt_node *loop) {
-    uint32_t from, to, by = 1;
-    if (loop->op == VYRE_STMT_WHILE) {
-        const vyre_expr_node *condition = &p->exprs[loop->arg[0]];
-        return condition->op == VYRE_EXPR_LITERAL && condition->u.bits != 0;
-    }
-    return vyre_shapes_element(p, loop->arg[0], &from) &&
-           vyre_shapes_element(p, loop->arg[1], &to) &&
-           (loop->arg[2] == VYRE_NONE || vyre_shapes_element(p, loop->arg[2], &by)) && from < to &&
-           by > 0;
+/* A `while` of which the first test is known, and later ones are not. */
+static bool tests_again(const vyre_shapes *s, uint32_t opener) {
+    const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[opener].stmt];
+    const vyre_expr_node *test = &s->program->exprs[loop->arg[0]];
+    return loop->op == VYRE_STMT_WHILE && s->steps.data[opener].runs &&
+           test->op != VYRE_EXPR_LITERAL;
 }
 
 uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]) {
@@ -91,13 +99,14 @@ uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t ou
         return 2;
     case VYRE_STMT_ELSE: out[0] = at->link; return 1;
     case VYRE_STMT_FOR:
-    case VYRE_STMT_WHILE:
-        out[1] = at->link + 1;
-        return surely_runs(s->program, &s->program->stmts[at->stmt]) ? 1 : 2;
+    case VYRE_STMT_WHILE: out[1] = at->link + 1; return at->runs ? 1 : 2;
     case VYRE_STMT_END:
         switch ((uint32_t)s->program->stmts[s->steps.data[opener].stmt].op) {
         case VYRE_STMT_FOR: /* the bounds are not evaluated again */ out[1] = opener + 1; return 2;
-        case VYRE_STMT_WHILE: out[0] = opener; return 1;
+        case VYRE_STMT_WHILE:
+            out[0] = opener;
+            out[1] = step + 1;
+            return tests_again(s, opener) ? 2 : 1;
         default: return 1;
         }
     case VYRE_STMT_BREAK: out[0] = s->steps.data[opener].link + 1; return 1;
@@ -133,7 +142,8 @@ static uint64_t parted(const chunk *c, uint32_t step) {
     case VYRE_STMT_FOR:
     case VYRE_STMT_WHILE: break;
     case VYRE_STMT_END:
-        if (s->program->stmts[s->steps.data[at->link].stmt].op != VYRE_STMT_FOR) {
+        if (s->program->stmts[s->steps.data[at->link].stmt].op != VYRE_STMT_FOR &&
+            !tests_again(s, at->link)) {
             return 0;
         }
         node = s->steps.data[at->link].node;
@@ -150,116 +160,209 @@ static uint64_t bit_of(const chunk *c, uint32_t number) {
     return number >= c->first && number - c->first < 64 ? UINT64_C(1) << (number - c->first) : 0;
 }
 
-/* The place of the element in a memory with places, or VYRE_NONE. */
-static uint32_t place_of(const chunk *c, uint32_t whole, uint32_t element) {
-    uint32_t i = c->places.data[whole].next;
-    while (i != VYRE_NONE && c->places.data[i].element != element) {
-        i = c->places.data[i].next;
-    }
-    return i;
+/* Forms have no padding between members that are set. */
+static bool is_same_index(const shape_form *x, const shape_form *y) {
+    return x->constant == y->constant && x->count == y->count && x->lo == y->lo && x->hi == y->hi &&
+           memcmp(x->terms, y->terms, x->count * sizeof *x->terms) == 0 &&
+           memcmp(x->factors, y->factors, x->count * sizeof *x->factors) == 0;
 }
 
-/* The place that a load asks for. */
-static uint64_t loaded_bit(const chunk *c, const vyre_expr_node *load) {
-    const uint32_t whole = c->slot[load->ref];
-    uint32_t element;
-    if (whole == VYRE_NONE) {
-        return 0;
+/* The place of the element in a memory with places, or the whole. */
+static uint32_t place_of(const chunk *c, uint32_t whole, const shape_form *index) {
+    uint32_t i = c->places.data[whole].next;
+    while (i != VYRE_NONE && !is_same_index(&c->places.data[i].index, index)) {
+        i = c->places.data[i].next;
     }
-    if (vyre_shapes_element(c->s->program, load->u.arg[0], &element)) {
-        const uint32_t found = place_of(c, whole, element);
-        return bit_of(c, found == VYRE_NONE ? whole : found);
+    return i == VYRE_NONE ? whole : i;
+}
+
+static vyre_shape_kind sharers(const chunk *c, vyre_decl decl) {
+    return c->s->program->decls[decl].role == VYRE_WORKGROUP ? VYRE_SHAPE_GROUP : VYRE_SHAPE_GRID;
+}
+
+/* May the write, a turn of the loop after the load, hit the place? And before? */
+static bool meets_turned(chunk *c, const place *at, bool before) {
+    const vyre_shape_kind scope = sharers(c, at->decl);
+    const shape_form *loaded = &at->index, *written = &c->written;
+    shape_form later;
+    if (at->turning == VYRE_NONE ||
+        !vyre_shapes_turned(c->s, before ? written : loaded, at->turning, &later)) {
+        return true;
     }
-    return bit_of(c, whole);
+    return vyre_shapes_apart(c->s, before ? loaded : &later, before ? &later : written, scope,
+                             c->cautious) == SHAPE_MAY_MEET;
 }
 
 static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
     chunk *c = user;
-    uint32_t element;
     (void)load;
     if (!(effect & VYRE_EFFECT_WRITE) || c->slot[decl] == VYRE_NONE) {
         return;
     }
-    const bool one =
-        vyre_shapes_writes_element(c->s->program, c->s->steps.data[c->step].stmt, &element);
-    uint32_t i = c->slot[decl];
-    c->writes[c->step] |= bit_of(c, i);
-    while ((i = c->places.data[i].next) != VYRE_NONE) {
-        if (!one || c->places.data[i].element == element) {
-            c->writes[c->step] |= bit_of(c, i);
-        }
+    points *to = &c->at[c->step];
+    for (uint32_t i = c->slot[decl]; i != VYRE_NONE; i = c->places.data[i].next) {
+        const place *at = &c->places.data[i];
+        const uint64_t bit = bit_of(c, i);
+        const bool compared = c->indexed && !at->whole && bit != 0;
+        const shape_apart apart = compared ? vyre_shapes_apart(c->s, &at->index, &c->written,
+                                                               sharers(c, decl), c->cautious)
+                                           : SHAPE_MAY_MEET;
+        to->before.hit |= apart == SHAPE_MAY_MEET ? bit : 0;
+        to->before.near |= apart != SHAPE_APART ? bit : 0;
+        to->before.turned |= !compared || meets_turned(c, at, true) ? bit : 0;
+        to->after.turned |= !compared || meets_turned(c, at, false) ? bit : 0;
     }
+    to->after.hit = to->before.hit;
+    to->after.near = to->before.near;
 }
 
 /* A call's writes are those of the steps of its body, unless it is opaque. */
-static void find_writes(chunk *c) {
+static bool find_writes(chunk *c) {
     const vyre_program_view *p = c->s->program;
-    for (c->step = 0; c->step < c->s->steps.count; c->step++) {
+    bool ok = true;
+    for (c->step = 0; c->step < c->s->steps.count && ok; c->step++) {
         const vyre_stmt at = c->s->steps.data[c->step].stmt;
         const vyre_stmt_node *stmt = &p->stmts[at];
-        c->writes[c->step] = 0;
+        c->indexed = (stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC) &&
+                     c->slot[stmt->decl] != VYRE_NONE;
+        c->at[c->step] = (points){.bound = 0};
+        if (c->indexed) {
+            ok = vyre_shapes_forms(c->s, c->step);
+            c->written = c->s->form_scratch[stmt->arg[0] - stmt->first_expr];
+        }
         if (!waits_for_grid(c->s, c->step) &&
             (stmt->op != VYRE_STMT_CALL || p->fns[stmt->fn].opaque)) {
             vyre_effects_of(c->s->effects, at, note_write, c);
         }
     }
+    c->at[c->s->steps.count] = (points){.bound = 0};
+    return ok;
+}
+
+/* Where the version gets a value: at its step, those of a loop at each turn. The condition of a
+ * `while` is evaluated behind that. */
+static void note_binding(chunk *c, uint32_t node, const place *at, uint64_t bit) {
+    const shape_node *n = &c->s->nodes.data[node];
+    points *here = &c->at[n->step];
+    const uint32_t op = c->s->program->stmts[c->s->steps.data[n->step].stmt].op;
+    if (op != VYRE_STMT_WHILE && op != VYRE_STMT_FOR) {
+        here->bound |= bit;
+        return;
+    }
+    *(op == VYRE_STMT_WHILE ? &here->entered : &here->bound) |= bit;
+    if (!n->exit) {
+        *(at->turning == n->step ? &here->turned : &here->again) |= bit;
+    }
+}
+
+static void find_bindings(chunk *c) {
+    for (uint32_t i = 0; i < c->places.count; i++) {
+        uint32_t nodes[SHAPE_FORM_NODES];
+        const place *at = &c->places.data[i];
+        const uint64_t bit = bit_of(c, i);
+        const uint32_t count =
+            bit == 0 || at->whole ? 0 : vyre_shapes_form_nodes(c->s, &at->index, nodes);
+        for (uint32_t k = 0; k < count; k++) {
+            note_binding(c, nodes[k], at, bit);
+        }
+    }
+}
+
+/* Behind, or before, a binding of versions of these places. */
+static marks passed(marks m, uint64_t bound) {
+    return (marks){m.hit | (m.near & bound), m.turned | (m.near & bound), m.near};
+}
+
+static marks turned(marks m, uint64_t places) {
+    return (marks){(m.hit & ~places) | (m.turned & places),
+                   (m.turned & ~places) | (m.near & places), m.near};
+}
+
+/* Along the edge. */
+static marks along(const chunk *c, uint32_t from, uint32_t to, marks m) {
+    const shape_step *steps = c->s->steps.data;
+    const uint32_t op = c->s->program->stmts[steps[from].stmt].op;
+    const uint32_t opener = op == VYRE_STMT_END ? steps[from].link : VYRE_NONE;
+    if (opener != VYRE_NONE && to <= from) {
+        return passed(turned(m, c->at[opener].turned), c->at[opener].again);
+    }
+    return passed(m, c->at[to].entered);
+}
+
+static marks both(marks a, marks b) {
+    return (marks){a.hit | b.hit, a.turned | b.turned, a.near | b.near};
+}
+
+static marks only(marks m, uint64_t places) {
+    return (marks){m.hit & places, m.turned & places, m.near & places};
+}
+
+static bool is_equal(marks a, marks b) {
+    return a.hit == b.hit && a.turned == b.turned && a.near == b.near;
 }
 
 static void look_ahead(chunk *c) {
-    const uint32_t count = c->s->steps.count;
     bool changed = true;
-    for (uint32_t step = 0; step <= count; step++) {
-        c->ahead[step] = 0;
-    }
     while (changed) {
         changed = false;
-        for (uint32_t step = count; step-- > 0;) {
+        for (uint32_t step = c->s->steps.count; step-- > 0;) {
             uint32_t next[2];
-            uint64_t after = 0;
+            points *at = &c->at[step];
+            marks after = {0, 0, 0};
             for (uint32_t i = vyre_shapes_successors(c->s, step, next); i-- > 0;) {
-                after |= c->ahead[next[i]];
+                after = both(after, along(c, step, next[i], c->at[next[i]].ahead));
             }
-            const uint64_t now = c->writes[step] | (after & ~ended(c, step));
-            changed |= now != c->ahead[step];
-            c->ahead[step] = now;
+            const marks now = both(at->before, passed(only(after, ~ended(c, step)), at->bound));
+            changed |= !is_equal(now, at->ahead);
+            at->ahead = now;
         }
     }
 }
 
 static void look_behind(chunk *c) {
-    const uint32_t count = c->s->steps.count;
     bool changed = true;
-    for (uint32_t step = 0; step <= count; step++) {
-        c->behind[step] = 0;
-    }
     while (changed) {
         changed = false;
-        for (uint32_t step = 0; step < count; step++) {
+        for (uint32_t step = 0; step < c->s->steps.count; step++) {
             uint32_t next[2];
-            const uint64_t after =
-                (c->behind[step] | c->writes[step] | (parted(c, step) & c->ahead[step])) &
-                ~ended(c, step);
+            const points *at = &c->at[step];
+            /* What others do from here on; a turn more of this lane is none of theirs. */
+            const marks others =
+                only((marks){at->ahead.hit, at->ahead.near, at->ahead.near}, parted(c, step));
+            const marks here = both(both(at->behind, at->after), others);
+            const marks after = passed(only(here, ~ended(c, step)), at->bound);
             for (uint32_t i = vyre_shapes_successors(c->s, step, next); i-- > 0;) {
-                changed |= next[i] <= step && (after & ~c->behind[next[i]]) != 0;
-                c->behind[next[i]] |= after;
+                marks *to = &c->at[next[i]].behind;
+                const marks now = both(*to, along(c, step, next[i], after));
+                changed |= next[i] <= step && !is_equal(now, *to);
+                *to = now;
             }
         }
     }
 }
 
-static bool mark_chunk(chunk *c, bool *changed) {
+/* What may be written in the interval of the step's loads. */
+static uint64_t written_around(const chunk *c, uint32_t step) {
+    const points *at = &c->at[step];
+    uint64_t written = at->ahead.hit | at->behind.hit;
+    if (c->s->program->stmts[c->s->steps.data[step].stmt].op == VYRE_STMT_WHILE &&
+        tests_again(c->s, step)) {
+        const uint32_t out = c->s->steps.data[step].link + 1;
+        written |= along(c, step, out, c->at[out].ahead).hit;
+    }
+    return written;
+}
+
+static bool mark_loads(chunk *c, bool *changed) {
     vyre_shapes *s = c->s;
-    find_writes(c);
-    look_ahead(c);
-    look_behind(c);
     for (uint32_t step = 0; step < s->steps.count; step++) {
         const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[step].stmt];
-        const uint64_t written = c->ahead[step] | c->behind[step];
+        const uint64_t written = written_around(c, step);
         uint32_t use = s->steps.data[step].first_use;
-        for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
+        for (vyre_expr i = stmt->first_expr; i < stmt->end_expr && written != 0; i++) {
             const vyre_expr_node *expr = &s->program->exprs[i];
             if (expr->op == VYRE_EXPR_LOAD && s->uses.data[use] == 0 &&
-                (written & loaded_bit(c, expr)) != 0) {
+                c->asked[use] != VYRE_NONE && (written & bit_of(c, c->asked[use])) != 0) {
                 s->uses.data[use] = 1;
                 *changed = true;
                 if (s->steps.data[step].node != VYRE_NONE &&
@@ -273,27 +376,65 @@ static bool mark_chunk(chunk *c, bool *changed) {
     return true;
 }
 
+static bool mark_chunk(chunk *c, bool *changed) {
+    if (!find_writes(c)) {
+        return false;
+    }
+    find_bindings(c);
+    look_ahead(c);
+    look_behind(c);
+    return mark_loads(c, changed);
+}
+
 static void note_access(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
     uint8_t *seen = user;
     seen[decl] |= (uint8_t)((load != VYRE_NONE ? 1 : 0) | (effect & VYRE_EFFECT_WRITE ? 2 : 0));
 }
 
-/* The element at the constant index of this load becomes a place, once. */
-static bool add_element(chunk *c, const vyre_expr_node *load) {
-    const uint32_t whole = c->slot[load->ref];
-    uint32_t element, count = 0;
-    if (!c->places.data || whole == VYRE_NONE ||
-        !vyre_shapes_element(c->s->program, load->u.arg[0], &element)) {
-        return true;
-    }
+/* The place that a load of this memory at the index asks for: a new one while there is room. */
+static uint32_t ask_for(chunk *c, vyre_decl decl, const shape_form *index) {
+    const uint32_t whole = c->slot[decl], found = place_of(c, whole, index);
+    uint32_t count = 0, nodes[SHAPE_FORM_NODES];
     for (uint32_t i = c->places.data[whole].next; i != VYRE_NONE; i = c->places.data[i].next) {
-        if (++count == MOST_ELEMENTS || c->places.data[i].element == element) {
-            return true;
-        }
+        count++;
     }
-    const place added = {.decl = load->ref, .element = element, .next = c->places.data[whole].next};
-    c->places.data[whole].next = c->places.count;
-    return vyre_vec_push(&c->s->allocator, &c->places, added);
+    if (found != whole || count >= MOST_ELEMENTS ||
+        (index->count == 0 && index->hi - index->lo >= UINT32_MAX) ||
+        vyre_shapes_form_nodes(c->s, index, nodes) == VYRE_NONE) {
+        return found;
+    }
+    const place added = {.decl = decl,
+                         .index = *index,
+                         .turning = vyre_shapes_turning(c->s, index),
+                         .next = c->places.data[whole].next};
+    if (!vyre_vec_push(&c->s->allocator, &c->places, added)) {
+        return VYRE_NONE;
+    }
+    c->places.data[whole].next = c->places.count - 1;
+    return c->places.count - 1;
+}
+
+/* The places of the loads of a step; false: out of memory. */
+static bool ask(chunk *c, uint32_t step) {
+    const vyre_program_view *p = c->s->program;
+    const vyre_stmt_node *stmt = &p->stmts[c->s->steps.data[step].stmt];
+    uint32_t use = c->s->steps.data[step].first_use;
+    bool evaluated = false;
+    for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
+        const vyre_expr_node *e = &p->exprs[i];
+        if (e->op == VYRE_EXPR_LOAD && c->slot[e->ref] != VYRE_NONE) {
+            if (!evaluated && !vyre_shapes_forms(c->s, step)) {
+                return false;
+            }
+            evaluated = true;
+            c->asked[use] = ask_for(c, e->ref, &c->s->form_scratch[e->u.arg[0] - stmt->first_expr]);
+            if (c->asked[use] == VYRE_NONE) {
+                return false;
+            }
+        }
+        use += e->op == VYRE_EXPR_LOAD || e->op == VYRE_EXPR_VAR;
+    }
+    return true;
 }
 
 /* Numbers the places of memories that are both loaded and written; private arrays vary anyway. */
@@ -306,12 +447,15 @@ static bool number_places(chunk *c, uint8_t *seen) {
     }
     for (vyre_decl decl = 0; decl < p->decl_count && ok; decl++) {
         const bool tracked = seen[decl] == 3 && p->decls[decl].role != VYRE_PRIVATE;
-        const place whole = {.decl = decl, .next = VYRE_NONE};
+        const place whole = {.decl = decl, .next = VYRE_NONE, .whole = true};
         c->slot[decl] = tracked ? c->places.count : VYRE_NONE;
         ok = !tracked || vyre_vec_push(a, &c->places, whole);
     }
-    for (vyre_expr e = 0; e < p->expr_count && ok; e++) {
-        ok = p->exprs[e].op != VYRE_EXPR_LOAD || add_element(c, &p->exprs[e]);
+    for (uint32_t i = 0; i < c->s->uses.count; i++) {
+        c->asked[i] = VYRE_NONE;
+    }
+    for (uint32_t step = 0; step < c->s->steps.count && ok && c->places.count != 0; step++) {
+        ok = ask(c, step);
     }
     return ok;
 }
@@ -329,17 +473,16 @@ static uint64_t workgroup_bits(const chunk *c) {
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed) {
     const vyre_allocator *a = &s->allocator;
     const uint32_t decls = s->program->decl_count;
-    const size_t points = (size_t)s->steps.count + 1;
+    const size_t point_count = (size_t)s->steps.count + 1;
     chunk c = {.s = s, .cautious = cautious};
     uint8_t *seen = vyre_alloc_zeroed(a, decls, sizeof *seen);
     c.slot = vyre_alloc(a, decls, sizeof *c.slot);
-    bool ok = seen && c.slot && number_places(&c, seen);
+    c.asked = vyre_alloc(a, s->uses.count, sizeof *c.asked);
+    bool ok = seen && c.slot && c.asked && number_places(&c, seen);
     *out_changed = false;
     if (ok && c.places.count != 0) {
-        c.writes = vyre_alloc(a, points, sizeof *c.writes);
-        c.ahead = vyre_alloc(a, points, sizeof *c.ahead);
-        c.behind = vyre_alloc(a, points, sizeof *c.behind);
-        ok = c.writes && c.ahead && c.behind;
+        c.at = vyre_alloc(a, point_count, sizeof *c.at);
+        ok = c.at != NULL;
     }
     for (; ok && c.first < c.places.count; c.first += 64) {
         c.workgroup = workgroup_bits(&c);
@@ -348,8 +491,7 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
     vyre_vec_free(a, &c.places);
     vyre_free(a, seen, decls, sizeof *seen);
     vyre_free(a, c.slot, decls, sizeof *c.slot);
-    vyre_free(a, c.writes, points, sizeof *c.writes);
-    vyre_free(a, c.ahead, points, sizeof *c.ahead);
-    vyre_free(a, c.behind, points, sizeof *c.behind);
+    vyre_free(a, c.asked, s->uses.count, sizeof *c.asked);
+    vyre_free(a, c.at, point_count, sizeof *c.at);
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }

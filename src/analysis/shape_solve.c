@@ -273,7 +273,8 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
             const vyre_shape by = stmt->arg[2] == VYRE_NONE
                                       ? uniform(VYRE_SHAPE_GRID)
                                       : s->scratch[stmt->arg[2] - stmt->first_expr];
-            shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(combine(from, to), by)
+            const vyre_shape start = s->steps.data[step].even ? uniform(VYRE_SHAPE_GRID) : from;
+            shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(combine(start, to), by)
                     : by.kind == VYRE_SHAPE_NONE            ? by
                                                             : decide(from, by);
         }

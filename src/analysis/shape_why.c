@@ -5,7 +5,7 @@
 #include "analysis/tree.h"
 
 typedef struct trace {
-    const vyre_shapes *s;
+    vyre_shapes *s;
     vyre_shape_kind scope;
 } trace;
 
@@ -36,40 +36,87 @@ static uint32_t condition_of(const trace *t, uint32_t node) {
     return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
 }
 
-/* Whether the step writes what the load asks for. */
-static bool step_writes(const vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
+/* A write is looked for that can hit what a load asks for. */
+typedef struct search {
+    vyre_shapes *s;
+    vyre_decl decl;
+    bool workgroup;
+    shape_form index; /* of the load */
+    uint32_t turning; /* the loop whose next trip is meant, or VYRE_NONE: the same trip */
+    bool near;        /* also one that hits it in some other trip */
+} search;
+
+static bool step_writes(const search *f, uint32_t step) {
+    vyre_shapes *s = f->s;
     const vyre_stmt stmt = s->steps.data[step].stmt;
-    uint32_t written, loaded;
-    if (vyre_shapes_writes_element(s->program, stmt, &written) &&
-        vyre_shapes_element(s->program, load->u.arg[0], &loaded) && written != loaded) {
-        return false;
-    }
     const vyre_stmt_node *node = &s->program->stmts[stmt];
     const bool expanded = node->op == VYRE_STMT_CALL && !s->program->fns[node->fn].opaque;
-    return !expanded && vyre_effects_write(s->effects, stmt, load->ref);
+    if (expanded || !vyre_effects_write(s->effects, stmt, f->decl)) {
+        return false;
+    }
+    if ((node->op != VYRE_STMT_STORE && node->op != VYRE_STMT_ATOMIC) ||
+        !vyre_shapes_forms(s, step)) {
+        return true;
+    }
+    shape_form written = s->form_scratch[node->arg[0] - node->first_expr];
+    if (f->turning != VYRE_NONE && !vyre_shapes_turned(s, &written, f->turning, &written)) {
+        return true;
+    }
+    const shape_apart apart = vyre_shapes_apart(
+        s, &f->index, &written, f->workgroup ? VYRE_SHAPE_GROUP : VYRE_SHAPE_GRID, false);
+    return apart == SHAPE_MAY_MEET || (f->near && apart == SHAPE_APART_WHILE);
 }
 
-/* The write that is best shown: the next one after the load, else the last one before it, up to a
- * barrier; else, when only a back edge or another arm connects them, the first of all. */
-static uint32_t find_writer(const vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
-    const bool workgroup = s->program->decls[load->ref].role == VYRE_WORKGROUP;
-    for (uint32_t i = step; i < s->steps.count && !vyre_shapes_ends_interval(s, i, workgroup);
+/* The next one after the load, else the last one before it, up to a barrier. */
+static uint32_t find_near(const search *f, uint32_t step) {
+    const vyre_shapes *s = f->s;
+    for (uint32_t i = step; i < s->steps.count && !vyre_shapes_ends_interval(s, i, f->workgroup);
          i++) {
-        if (step_writes(s, i, load)) {
+        if (step_writes(f, i)) {
             return i;
         }
     }
-    for (uint32_t i = step; i-- > 0 && !vyre_shapes_ends_interval(s, i, workgroup);) {
-        if (step_writes(s, i, load)) {
-            return i;
-        }
-    }
-    for (uint32_t i = 0; i < s->steps.count; i++) {
-        if (step_writes(s, i, load)) {
+    for (uint32_t i = step; i-- > 0 && !vyre_shapes_ends_interval(s, i, f->workgroup);) {
+        if (step_writes(f, i)) {
             return i;
         }
     }
     return VYRE_NONE;
+}
+
+static uint32_t find_between(const search *f, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i < to; i++) {
+        if (step_writes(f, i)) {
+            return i;
+        }
+    }
+    return VYRE_NONE;
+}
+
+/* The write that is best shown: one between the same barriers; else, when only a back edge or
+ * another arm connects them, one of the next trip, the first of all. */
+static uint32_t find_writer(vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
+    search f = {.s = s,
+                .decl = load->ref,
+                .workgroup = s->program->decls[load->ref].role == VYRE_WORKGROUP,
+                .turning = VYRE_NONE};
+    if (!vyre_shapes_forms(s, step)) {
+        return VYRE_NONE;
+    }
+    f.index =
+        s->form_scratch[load->u.arg[0] - s->program->stmts[s->steps.data[step].stmt].first_expr];
+    uint32_t found = find_near(&f, step);
+    const uint32_t loop = vyre_shapes_turning(s, &f.index);
+    if (found == VYRE_NONE && loop != VYRE_NONE) {
+        f.turning = loop;
+        found = find_between(&f, loop, s->steps.data[loop].link);
+        f.turning = VYRE_NONE;
+    }
+    if (found == VYRE_NONE) {
+        found = find_between(&f, 0, s->steps.count);
+    }
+    f.near = true;
+    return found == VYRE_NONE ? find_between(&f, 0, s->steps.count) : found;
 }
 
 /* What the load itself adds, whatever its index. */
@@ -166,8 +213,8 @@ static uint32_t explain_version(const trace *t, uint32_t node, vyre_cause *cause
     return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
 }
 
-uint32_t vyre_shapes_why(const vyre_shapes *s, uint32_t step, vyre_shape_kind scope,
-                         vyre_cause *out, uint32_t capacity) {
+uint32_t vyre_shapes_why(vyre_shapes *s, uint32_t step, vyre_shape_kind scope, vyre_cause *out,
+                         uint32_t capacity) {
     const trace t = {.s = s, .scope = scope};
     uint32_t control = s->steps.data[step].control;
     const uint32_t outer = s->nodes.data[control].outer;

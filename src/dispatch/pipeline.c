@@ -80,6 +80,9 @@ static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
         memcmp(workgroup, vyre_program_get(program)->workgroup, sizeof workgroup) != 0) {
         status = vyre_reshape(program, workgroup, &p->device->allocator, &p->copy, diag);
         p->program = p->copy;
+        if (status == VYRE_OK) { /* a proof may rest on how many lanes a group has */
+            status = check_program(p->copy, &p->device->allocator, diag);
+        }
     }
     return status;
 }

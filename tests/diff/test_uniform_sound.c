@@ -17,12 +17,63 @@ typedef struct generator {
     vyre_text text;
     uint32_t loops; /* open */
     uint32_t names;
-    uint32_t rarity; /* one simple statement in so many is a barrier */
-    bool function;   /* inside of one */
+    uint32_t rarity;              /* one simple statement in so many is a barrier */
+    bool function;                /* inside of one */
+    char counters[DEPTH + 2][12]; /* variables of the loops around that count */
+    uint32_t counted;
+    bool indexed; /* elements are mostly those of one another's indices */
 } generator;
 
 static uint32_t below(generator *g, uint32_t bound) {
     return (uint32_t)test_random_below(&g->random, bound);
+}
+
+/* An index of the kind that is told apart from others of its kind, or nearly. */
+static void index_of(generator *g) {
+    static const char *const forms[] = {"%s",
+                                        "%s & 1",
+                                        "%s ^ 1",
+                                        "(%s + 1) & 1",
+                                        "1 - %s",
+                                        "%s %% 3",
+                                        "(%s + 1) %% 3",
+                                        "(%s + 2) %% 3",
+                                        "%s + 1",
+                                        "2 - %s",
+                                        "(%s & 1) * 2",
+                                        "(%s ^ 1) * 2 + 1",
+                                        "2 * %s + 1",
+                                        "(%s & 1) * 3 + (local_id.x & 1)",
+                                        "(%s ^ 1) & 1",
+                                        "min(%s, 1)",
+                                        "2 + (%s & 1)",
+                                        "(%s * 3) & 3"};
+    char variable[12];
+    (void)snprintf(variable, sizeof variable, "x%u", below(g, VARS));
+    if (g->counted > 0 && below(g, 3) != 0) {
+        memcpy(variable, g->counters[below(g, g->counted)], sizeof variable);
+    }
+    char text[64];
+    const char *form = forms[below(g, sizeof forms / sizeof *forms)];
+    size_t length = 0;
+    for (const char *c = form; *c; c++) { /* the text is no format of the compiler's */
+        if (c[0] == '%' && c[1] == 's') {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s", variable);
+            c++;
+        } else {
+            text[length++] = *c;
+            c += c[0] == '%' && c[1] == '%';
+        }
+    }
+    text[length] = '\0';
+    vyre_text_puts(&g->text, text);
+}
+
+static void element(generator *g) {
+    static const char *const names[] = {"f", "f", "f", "h", "w", "w"};
+    vyre_text_printf(&g->text, "%s[", names[below(g, 6)]);
+    index_of(g);
+    vyre_text_puts(&g->text, "]");
 }
 
 static void value(generator *g, uint32_t depth) {
@@ -37,6 +88,10 @@ static void value(generator *g, uint32_t depth) {
     } else if (kind < 7) {
         vyre_text_printf(&g->text, "x%u", below(g, VARS));
     } else if (kind < 10 || depth == 0) {
+        if (below(g, g->indexed ? 2 : 8) == 0) {
+            element(g);
+            return;
+        }
         vyre_text_puts(&g->text, leaves[below(g, 16)]);
     } else {
         vyre_text_puts(&g->text, "(");
@@ -83,7 +138,12 @@ static void simple(generator *g) {
         break;
     case 1:
     case 2:
-        vyre_text_printf(&g->text, "%s = ", memory[below(g, 8)]);
+        if (below(g, g->indexed ? 2 : 8) == 0) {
+            element(g);
+            vyre_text_puts(&g->text, " = ");
+        } else {
+            vyre_text_printf(&g->text, "%s = ", memory[below(g, 8)]);
+        }
         value(g, 1);
         vyre_text_puts(&g->text, ";\n");
         break;
@@ -100,6 +160,43 @@ static void simple(generator *g) {
         value(g, below(g, 3));
         vyre_text_puts(&g->text, ";\n");
         break;
+    }
+}
+
+/* Of loops that surely run, that lanes begin apart, that end early. */
+static void loop_head(generator *g, bool counts, uint32_t name) {
+    static const char *const bounds[] = {
+        "0 .. 2",
+        "0 .. 3",
+        "1 .. global_size.x",
+        "2 .. global_size.x",
+        "3 .. global_size.x",
+        "local_id.x .. 4 step 2",
+        "local_id.x .. 3 step 2",
+        "local_id.x .. 2",
+        "local_id.y .. 4 step 4",
+        "global_id.x .. k * 5 / global_size.x * global_size.x step global_size.x",
+        "global_id.x .. n[1] * 3 step global_size.x",
+        "local_id.x .. n[0] / 2 * 2 step 2",
+        "0 .. k"};
+    char *counter = g->counters[g->counted++];
+    (void)snprintf(counter, sizeof g->counters[0], "%c%u_", counts ? 'i' : 't', name);
+    if (counts && below(g, 2)) {
+        vyre_text_printf(&g->text, "for (i%u_ in %s) {\n", name,
+                         bounds[below(g, sizeof bounds / sizeof *bounds)]);
+    } else if (counts) {
+        vyre_text_printf(&g->text, "for (i%u_ in 0 .. ", name);
+        g->counted--;
+        value(g, 1);
+        g->counted++;
+        vyre_text_puts(&g->text, " & 3) {\n");
+    } else {
+        vyre_text_printf(&g->text, "let t%u_ = %u;\nwhile (t%u_ < 3", name, below(g, 2), name);
+        if (below(g, 3) != 0) {
+            vyre_text_puts(&g->text, " && ");
+            condition(g);
+        }
+        vyre_text_printf(&g->text, ") {\nt%u_ = t%u_ + %u;\n", name, name, 1 + below(g, 5) / 4);
     }
 }
 
@@ -124,17 +221,10 @@ static void list(generator *g, uint32_t depth) {
             vyre_text_puts(&g->text, "}\n");
         } else if (kind < 5) {
             g->loops++;
-            if (kind == 3) {
-                vyre_text_printf(&g->text, "for (i%u_ in 0 .. ", name);
-                value(g, 1);
-                vyre_text_puts(&g->text, " & 3) {\n");
-            } else {
-                vyre_text_printf(&g->text, "let t%u = 0;\nwhile (t%u < 3 && ", name, name);
-                condition(g);
-                vyre_text_printf(&g->text, ") {\nt%u = t%u + 1;\n", name, name);
-            }
+            loop_head(g, kind == 3, name);
             list(g, depth - 1);
             vyre_text_puts(&g->text, "}\n");
+            g->counted--;
             g->loops--;
         } else {
             simple(g);
@@ -144,13 +234,15 @@ static void list(generator *g, uint32_t depth) {
 
 static void variables(generator *g) {
     for (uint32_t i = 0; i < VARS; i++) {
-        vyre_text_printf(&g->text, "let x%u = %u;\n", i, below(g, 3));
+        vyre_text_printf(&g->text, "let x%u = %u;\n", i,
+                         below(g, 6) == 0 ? UINT32_MAX - below(g, 2) : below(g, 3));
     }
 }
 
 static void generate(generator *g) {
     vyre_text_reset(&g->text);
-    g->names = 0;
+    g->names = g->counted = 0;
+    g->indexed = below(g, 2) == 0;
     g->rarity = 2 + below(g, 8);
     vyre_text_puts(&g->text,
                    "program p workgroup(2, 2) grid(2) {\nin n : u32[8]; inout f : u32[8]; "
@@ -165,6 +257,60 @@ static void generate(generator *g) {
     variables(g);
     list(g, 1 + below(g, DEPTH));
     vyre_text_puts(&g->text, "grid_sync;\n}\n");
+}
+
+/* Programs about nothing but the elements of one memory: loads that decide about barriers, writes
+ * next to them, and what the indices become. */
+static void generate_elements(generator *g) {
+    static const char *const updates[] = {"x0 ^ 1",       "1 - x0",       "x0 + 1",
+                                          "(x0 + 1) % 3", "(x0 + 1) & 1", "x0 + 3",
+                                          "x0 + x1",      "n[t0_ & 3]",   "n[group_id.x]"};
+    static const char *const loops[] = {"for (t0_ in 0 .. 3) {\n", "for (t0_ in 0 .. n[1] + 1) {\n",
+                                        "for (t0_ in 0 .. 6 step 2) {\n",
+                                        "while (t0_ < 4) {\nt0_ = t0_ + 1;\n",
+                                        "while (t0_ - 5 > 4294967292) {\nt0_ = t0_ + 1;\n"};
+    static const char *const starts[] = {"0",          "1",    "4294967295", "4294967294",
+                                         "4294967293", "n[0]", "group_id.x", "n[group_id.x]"};
+    const uint32_t loop = below(g, 5), memory = below(g, 3);
+    vyre_text_reset(&g->text);
+    vyre_text_printf(
+        &g->text,
+        "program p workgroup(2, 2) grid(2) {\nin n : u32[8]; inout f : u32[8]; inout h "
+        ": u32[8]; workgroup w : u32[8]; private a : u32[2]; param k : u32 = 1;\n"
+        "let x0 = %s;\nlet x1 = n[2];\n%s%s",
+        starts[below(g, 8)],
+        loop == 3   ? "let t0_ = 0;\n"
+        : loop == 4 ? "let t0_ = 2;\n"
+                    : "",
+        loops[loop]);
+    g->counted = 1;
+    (void)snprintf(g->counters[0], sizeof g->counters[0], "t0_");
+    /* Groups may come to a barrier of their own alone, in intervals that the grid shares. */
+    const char *name = memory < 2 ? "f" : "w", *barrier = memory < 2 ? "grid_sync" : "barrier",
+               *inner = memory == 0 ? "grid_sync" : "barrier";
+    for (uint32_t count = 3 + below(g, 5); count > 0; count--) {
+        switch (below(g, 8)) {
+        case 0:
+        case 1:
+        case 2:
+            vyre_text_printf(&g->text, "if (%s) { %s[", below(g, 2) ? "global_id.x == 1" : "true",
+                             name);
+            index_of(g);
+            vyre_text_puts(&g->text, "] = n[global_id.x + 2 * local_id.y]; }\n");
+            break;
+        case 3:
+        case 4: vyre_text_printf(&g->text, "%s;\n", barrier); break;
+        case 5:
+        case 6:
+            vyre_text_printf(&g->text, "if (%s[", name);
+            index_of(g);
+            vyre_text_printf(&g->text, "] > %u) { %s; %s}\n", below(g, 3), inner,
+                             below(g, 3) == 0 ? "break; " : "");
+            break;
+        default: vyre_text_printf(&g->text, "x0 = %s;\n", updates[below(g, 9)]); break;
+        }
+    }
+    vyre_text_puts(&g->text, "}\ngrid_sync;\n}\n");
 }
 
 /* Whether lanes stayed together; on failure prints the program. */
@@ -213,25 +359,28 @@ static uint64_t number(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-TEST(accepted_programs_keep_lanes_together) {
-    const uint64_t programs = number("PROGRAMS", 4000);
-    generator g = {.random = number("SEED", 1)};
-    uint64_t good = 0, nested = 0;
-    vyre_text_init(&g.text, NULL);
+/* How many of the programs were accepted, and of those how many hold barriers in arms. */
+typedef struct outcome {
+    uint64_t good, nested;
+} outcome;
+
+static outcome judge(generator *g, void (*make)(generator *), uint64_t programs) {
+    outcome o = {0, 0};
+    vyre_text_init(&g->text, NULL);
     for (uint64_t i = 0; i < programs && !test_failed(); i++) {
         vyre_program *program = NULL;
         vyre_diag items[1] = {0};
         vyre_diag_list diags = {.items = items, .capacity = 1};
-        generate(&g);
-        const char *text = vyre_text_string(&g.text);
-        const vyre_status status = vyre_parse(text, g.text.length, NULL, NULL, &program, &diags);
+        make(g);
+        const char *text = vyre_text_string(&g->text);
+        const vyre_status status = vyre_parse(text, g->text.length, NULL, NULL, &program, &diags);
         if (status != VYRE_OK) {
             test_fail(__FILE__, __LINE__, "%s\n%s", items[0].message, text);
             break;
         }
         if (accepted(program, text)) {
-            good++;
-            nested += strstr(text, "{ barrier") || strstr(text, "{ grid_sync");
+            o.good++;
+            o.nested += strstr(text, "{ barrier") || strstr(text, "{ grid_sync");
             for (int order = VYRE_REF_FORWARD; order <= VYRE_REF_INTERLEAVED; order++) {
                 if (!together(program, text, (vyre_ref_order)order, i)) {
                     break;
@@ -240,10 +389,24 @@ TEST(accepted_programs_keep_lanes_together) {
         }
         vyre_program_release(program);
     }
-    vyre_text_finish(&g.text);
+    vyre_text_finish(&g->text);
     printf("%" PRIu64 " programs, %" PRIu64 " accepted, %" PRIu64
            " of them with barriers in arms\n",
-           programs, good, nested);
-    CHECK(good * 10 > programs);
-    CHECK(nested * 50 > programs);
+           programs, o.good, o.nested);
+    return o;
+}
+
+TEST(accepted_programs_keep_lanes_together) {
+    const uint64_t programs = number("PROGRAMS", 4000);
+    generator g = {.random = number("SEED", 1)};
+    const outcome o = judge(&g, generate, programs);
+    CHECK(o.good * 10 > programs);
+    CHECK(o.nested * 50 > programs);
+}
+
+TEST(elements_that_are_told_apart_are_apart) {
+    const uint64_t programs = number("PROGRAMS", 8000);
+    generator g = {.random = number("SEED", 1)};
+    const outcome o = judge(&g, generate_elements, programs);
+    CHECK(o.nested * 8 > programs);
 }

@@ -2,6 +2,7 @@
 #include "device/builtin.h"
 #include "harness/run.h"
 #include "vyre/dispatch.h"
+#include "vyre/text.h"
 
 static vyre_builder *begin(const char *name, uint32_t lanes) {
     vyre_builder *b = NULL;
@@ -175,6 +176,31 @@ TEST(another_workgroup_gives_the_same_bytes) {
     for (int i = 0; i < 6; i++) {
         CHECK(((float *)out.data)[i] == 2 * x[i] + y[i]);
     }
+    vyre_output_finish(&out, NULL);
+    vyre_program_release(p);
+    vyre_device_close(device);
+}
+
+/* The loop surely runs while the group has more than 8 lanes. */
+TEST(another_workgroup_is_checked_again) {
+    static const char text[] = "program p workgroup(64) grid(1) { inout f : u32[1];\n"
+                               "if (global_id.x == 0) { f[0] = 1; }\n"
+                               "for (i in 8 .. global_size.x) { grid_sync; }\n"
+                               "if (f[0] > 0) { grid_sync; } }";
+    vyre_device *device = run_open("ref", NULL);
+    vyre_program *p = NULL;
+    vyre_diag diag = {0};
+    vyre_diag_list diags = {.items = &diag, .capacity = 1};
+    REQUIRE_OK(vyre_parse(text, sizeof text - 1, NULL, NULL, &p, &diags), &diag);
+    const uint32_t zero = 0;
+    const vyre_input in = {&zero, sizeof zero};
+    vyre_output out = {0};
+    vyre_dispatch_options o = {.workgroup = {16}};
+    REQUIRE_OK(vyre_dispatch(device, p, &in, 1, &out, 1, &o, NULL, &diag), &diag);
+    o.workgroup[0] = 8;
+    CHECK_STATUS(vyre_dispatch(device, p, &in, 1, &out, 1, &o, NULL, &diag), VYRE_INVALID_PROGRAM,
+                 &diag);
+    CHECK_HAS(diag.message, "not all lanes of the grid come to this grid_sync");
     vyre_output_finish(&out, NULL);
     vyre_program_release(p);
     vyre_device_close(device);

@@ -150,6 +150,133 @@ static const struct {
     {"the body of while",
      "f[0] = global_id.x;\nlet i = 0; while (i < k) { grid_sync; i += 1; }\nif (f[0] == 0) {\n "
      "grid_sync; //!\n}"},
+    {"s and s ^ 1",
+     "let s = k;\nlet x = f[s];\nf[s ^ 1] = global_id.x;\nif (x == 0) { grid_sync; }"},
+    {"s and s ^ k", "let s = k;\nlet x = f[s];\nf[s ^ C] = 1; f[s ^ n[0]] = 1;\n"
+                    "if (x == 0) {\n grid_sync; //!\n}"},
+    {"s ^ 2 and s ^ 3",
+     "let s = n[0];\nlet x = f[s ^ 2];\nf[s ^ 3] = global_id.x;\nif (x == 0) { grid_sync; }"},
+    {"s of each group, in a buffer",
+     "let s = group_id.x;\nlet x = f[s];\nf[s ^ 1] = 1;\nif (x == 0) {\n barrier; //!\n}"},
+    {"s that each group loads, in a buffer",
+     "let s = n[group_id.x];\nlet x = f[s];\nf[s ^ 1] = 1;\nif (x == 0) {\n barrier; //!\n}"},
+    {"s of each trip",
+     "for (i in 0 .. k) {\n let s = n[i];\n if (f[s] == 0) {\n grid_sync; //!\n }\n f[s ^ 1] = 1; "
+     "}"},
+    {"s of each trip, loaded behind the write",
+     "for (i in 0 .. k) {\n let s = n[i];\n let x = f[s];\n grid_sync; //!\n if (x == 0) {\n "
+     "break;\n }\n f[s ^ 1] = 1; }"},
+    {"a first test of a difference that may wrap",
+     "f[0] = global_id.x;\nlet i = n[0] & 3; while (i - 1 < 9) { grid_sync; i = 0; }\n"
+     "if (f[0] == 0) {\n grid_sync; //!\n}"},
+    {"s of each group, in workgroup memory",
+     "let s = group_id.x;\nlet x = w[s];\nw[s ^ 1] = local_id.x;\nif (x == 0) { barrier; }"},
+    {"s of each lane", "let s = n[local_id.x];\nlet x = w[s ^ 1];\nlet y = w[k];\nw[s] = 1;\n"
+                       "if (y == 0) {\n barrier; //!\n}"},
+    {"s and 1 - s",
+     "let s = n[0];\nlet x = f[s];\nf[1 - s] = global_id.x;\nif (x == 0) { grid_sync; }"},
+    {"s and 2 - s",
+     "let s = n[0];\nlet x = f[s];\nf[2 - s] = global_id.x;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"even and odd elements, of any lanes",
+     "let e = n[0];\nlet x = f[2 * e];\nf[2 * global_id.x + 1] = 1;\nif (x == 0) { grid_sync; }"},
+    {"sums under a mask",
+     "let s = n[0];\nlet x = f[s & 3];\nf[(s + 1) & 3] = 1; f[(s + 3) & 3] = 1;\n"
+     "if (x == 0) { grid_sync; }"},
+    {"sums that a mask makes equal",
+     "let s = n[0];\nlet x = f[s & 3];\nf[(s + 4) & 3] = 1;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"a mask with a hole",
+     "let s = n[0];\nlet x = f[s & 6];\nf[(s + 1) & 6] = 1;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"a remainder by a power of two",
+     "let s = n[0];\nlet x = f[s % 4];\nf[(s + 1) % 4] = 1;\nif (x == 0) { grid_sync; }"},
+    {"a remainder of a sum that may wrap",
+     "let s = n[0];\nlet x = f[s % 3];\nf[(s + 1) % 3] = 1;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"a remainder of a sum that does not wrap",
+     "let s = n[0] / 2;\nlet x = f[s % 3];\nf[(s + 1) % 3] = 1;\nif (x == 0) { grid_sync; }"},
+    {"remainders that are equal",
+     "let s = n[0] / 2;\nlet x = f[s % 3];\nf[(s + 3) % 3] = 1;\nif (x == 0) {\n grid_sync; "
+     "//!\n}"},
+    {"rows of three",
+     "let s = n[0];\nlet x = f[s * 3 + 2];\nf[(s + 1) * 3 + global_id.x % 3] = 1;\n"
+     "if (x == 0) { grid_sync; }"},
+    {"rows of three, written beyond one",
+     "let s = n[0];\nlet x = f[s * 3 + 2];\nf[(s + 1) * 3 + global_id.x % 4 - 1] = 1;\n"
+     "if (x == 0) {\n grid_sync; //!\n}"},
+    {"rows of three by turns",
+     "let s = n[0] & 1;\nlet x = f[s * 3];\nf[(s ^ 1) * 3 + global_id.x % 3] = 1;\n"
+     "if (x == 0) { grid_sync; }"},
+    {"ranges that do not meet",
+     "let x = w[70];\nlet y = w[64];\nw[local_id.x] = 1; w[local_id.y + 65] = 1;\n"
+     "w[min(global_id.x, 63)] = 1; w[global_id.x & 31] = 1; w[global_id.x % 64] = 1;\n"
+     "w[local_id.x / 2] = 1; for (i in local_id.x .. 64) { w[i] = 1; }\n"
+     "if (x == 0) { barrier; }\nif (y == 0) { barrier; }"},
+    {"ranges that meet", "let x = w[65];\nw[local_id.x + local_id.y * 2] = 1;\n"
+                         "if (x == 0) {\n barrier; //!\n}"},
+    {"by turns, with a barrier between",
+     "let s = 0;\nwhile (f[s] != 0) {\n f[s ^ 1] = global_id.x; grid_sync;\n"
+     " if (global_id.x == 0) { f[s] = 0; }\n s = s ^ 1;\n grid_sync; }"},
+    {"by turns, with none",
+     "let s = 0;\nwhile (f[s] != 0) {\n grid_sync; //!\n f[s ^ 1] = global_id.x;\n s = s ^ 1; }"},
+    {"three flags, one barrier",
+     "for (i in 0 .. k) {\n atomic_add(f[i % 3], 1); f[(i + 1) % 3] = 0;\n grid_sync;\n"
+     " if (f[i % 3] == 0) { break; } }"},
+    {"two flags, one barrier",
+     "for (i in 0 .. k) {\n atomic_add(f[i % 2], 1); f[(i + 1) % 2] = 0;\n grid_sync; //!\n"
+     " if (f[i % 2] == 0) { break; } }"},
+    {"three flags, two trips without a barrier",
+     "for (i in 0 .. k) {\n if (f[i % 3] == 0) {\n grid_sync; //!\n }\n f[(i + 1) % 3] = 0; }"},
+    {"four flags in a while that wraps",
+     "let i = 0;\nwhile (true) {\n f[i & 3] = 1; f[(i + 1) & 3] = 0;\n grid_sync;\n"
+     " if (f[i & 3] == 0) { break; }\n i += 1; }"},
+    {"three flags in a while that wraps",
+     "let i = 0;\nwhile (true) {\n f[i % 3] = 1; f[(i + 1) % 3] = 0;\n grid_sync; //!\n"
+     " if (f[i % 3] == 0) { break; }\n i += 1; }"},
+    {"three flags by turns",
+     "let s = 0;\nwhile (true) {\n f[s] = 1; f[(s + 1) % 3] = 0;\n grid_sync;\n"
+     " if (f[s] == 0) { break; }\n s = (s + 1) % 3; }"},
+    {"a step of the size of the circle",
+     "for (i in 0 .. k step 3) {\n atomic_add(f[i % 3], 1); f[(i + 1) % 3] = 0;\n"
+     " grid_sync; //!\n if (f[i % 3] == 0) { break; } }"},
+    {"s changes between load and write",
+     "let s = n[0];\nlet x = f[s];\ns = n[1];\nf[s ^ 1] = 1;\nif (x == 0) {\n grid_sync; //!\n}"},
+    {"s is one more afterwards",
+     "let s = n[0];\nlet x = f[s];\ns = s + 1;\nf[s] = 1;\nif (x == 0) { grid_sync; }"},
+    {"s of a function at each call",
+     "let s = n[0];\nlet x = f[s];\nfn put(i : u32) { f[i] = 1; }\nput(s + 1);\n"
+     "if (x == 0) { grid_sync; }\ngrid_sync;\nput(s);\nlet y = f[s];\nif (y == 0) {\n grid_sync; "
+     "//!\n}"},
+    {"a loop to the size of the grid surely runs",
+     "f[0] = global_id.x;\nfor (i in 63 .. global_size.x) { grid_sync; }\n"
+     "if (f[0] == 0) { grid_sync; }"},
+    {"a loop that a small grid does not run",
+     "f[0] = global_id.x;\nfor (i in 64 .. global_size.x) { grid_sync; }\n"
+     "if (f[0] == 0) {\n grid_sync; //!\n}"},
+    {"a while whose first test is true",
+     "f[0] = global_id.x;\nlet i = 4; while (i > 0) { grid_sync; i = i / 2; }\n"
+     "if (f[0] == 0) { grid_sync; }"},
+    {"a while whose first test may be false",
+     "f[0] = global_id.x;\nlet i = n[0] & 3; while (i > 0) { grid_sync; i = i / 2; }\n"
+     "if (f[0] == 0) {\n grid_sync; //!\n}"},
+    {"a while whose second test loads what is written behind it",
+     "let i = 4;\nwhile (i > 0 || f[0] == 3) {\n grid_sync; //!\n i = i / 2; }\nf[0] = 1;"},
+    {"lanes start apart and make as many trips",
+     "for (i in local_id.x .. 256 step 64) { barrier; grid_sync; }"},
+    {"the last trip is not for all", "for (i in local_id.x .. 250 step 64) {\n barrier; //!\n}"},
+    {"a step smaller than the group", "for (i in local_id.x .. 256 step 32) {\n barrier; //!\n}"},
+    {"starts of both axes",
+     "for (i in local_id.y * 64 + local_id.x .. 256 step 128) { grid_sync; }"},
+    {"a multiple of the step by division",
+     "let m = n[0] / 64 * 64;\nfor (i in local_id.x .. m step 64) { grid_sync; }"},
+    {"a multiple of the step that may wrap",
+     "for (i in local_id.x .. n[0] * 64 step 64) {\n barrier; //!\n}"},
+    {"a multiple of the step that does not wrap",
+     "for (i in local_id.x .. n[0] % 100 * 64 step 64) { barrier; grid_sync; }"},
+    {"over the grid",
+     "let s = global_size.x;\nfor (i in global_id.x .. len(n) / s * s step s) { grid_sync; }"},
+    {"over the grid, along the wrong axis",
+     "for (i in global_id.y .. len(n) / global_size.x * global_size.x step global_size.x) {\n "
+     "grid_sync; //!\n}"},
+    {"over the grid, with a rest",
+     "for (i in global_id.x .. len(n) step global_size.x) {\n grid_sync; //!\n}"},
     {"where the group begins", "if (global_id.x - local_id.x == 0) { barrier;\n grid_sync; //!\n}\n"
                                "if (global_id.y - local_id.y == 0) { barrier; }\n"
                                "if (global_id.y - local_id.x == 0) {\n barrier; //!\n}"},

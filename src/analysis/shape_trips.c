@@ -1,0 +1,257 @@
+/* Trips of loops: what an index is in the next one, and whether lanes make as many wherever they
+ * start.
+ *
+ * What a version at the head of a loop becomes at its turn is known if all ends of trips bring the
+ * same form, of that version and of others that keep their values in the loop. The variable of a
+ * FOR becomes itself plus the step, and never wraps: the loop ends instead.
+ *
+ * A FOR from below its step S, to a multiple of S, is even. A lane that starts at a, 0 <= a < S,
+ * makes the trips a, a + S, ... below m * S: that is m of them. The end is such a multiple if both
+ * are constants, or if it is u / S * S, or u * S that does not wrap. global_id.x is below
+ * global_size.x. */
+#include "analysis/affine.h"
+#include "analysis/shape_graph.h"
+
+/* Variables behind one another. */
+enum { MOST_COPIES = 16 };
+
+static const int64_t past = INT64_C(1) << 32;
+
+static bool is_equal(const shape_form *x, const shape_form *y) {
+    shape_form difference;
+    return vyre_form_is_exact(x) && vyre_form_is_exact(y) &&
+           vyre_form_add(x, y, UINT32_MAX, &difference) && difference.count == 0 &&
+           difference.constant == 0;
+}
+
+/* Trips */
+
+/* Versions of a loop: its variable, and what is joined at its head. */
+static bool is_head(const vyre_shapes *s, uint32_t node, uint32_t opener) {
+    const shape_node *n = &s->nodes.data[node];
+    return n->step == opener && !n->exit && (n->kind == SHAPE_INDEX || n->kind == SHAPE_JOIN) &&
+           n->var != VYRE_NONE;
+}
+
+/* Whether all versions in the form keep their values in the loop, but for those at its head. */
+static bool is_of_head(const vyre_shapes *s, const shape_form *f, uint32_t opener) {
+    uint32_t nodes[SHAPE_FORM_NODES];
+    const uint32_t count = vyre_shapes_form_nodes(s, f, nodes);
+    for (uint32_t i = 0; i < count && count != VYRE_NONE; i++) {
+        const uint32_t at = s->nodes.data[nodes[i]].step;
+        if (!is_head(s, nodes[i], opener) && at >= opener && at <= s->steps.data[opener].link) {
+            return false;
+        }
+    }
+    return count != VYRE_NONE;
+}
+
+/* What the version at a loop's head is in the next trip, by the values of this one. */
+static bool next_of(vyre_shapes *s, uint32_t node, shape_form *out) {
+    const shape_node *n = &s->nodes.data[node];
+    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
+    if (n->kind == SHAPE_INDEX) {
+        uint32_t by = 1;
+        if (stmt->arg[2] != VYRE_NONE) {
+            if (!vyre_shapes_forms(s, n->step)) {
+                return false;
+            }
+            const shape_form *step = &s->form_scratch[stmt->arg[2] - stmt->first_expr];
+            by = step->constant;
+            if (!vyre_form_is_constant(step)) {
+                return false;
+            }
+        }
+        out->constant += by;
+        return true;
+    }
+    bool found = false;
+    for (uint32_t e = n->ref; e != VYRE_NONE && s->edges.data[e].next != VYRE_NONE;
+         e = s->edges.data[e].next) { /* the last one is the way in */
+        const uint32_t from = s->edges.data[e].from;
+        shape_form version;
+        if (from > SHAPE_NODE_MASK) {
+            continue;
+        }
+        if (!vyre_form_version(s, from, &version) || (found && !is_equal(&version, out))) {
+            return false;
+        }
+        *out = version;
+        found = true;
+    }
+    return found && is_of_head(s, out, n->step);
+}
+
+/* So that products of two of its numbers are what they are over the integers. */
+static bool is_small(const shape_form *f) {
+    bool small = (int32_t)f->constant > -(1 << 15) && (int32_t)f->constant < 1 << 15;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const int32_t factor = (int32_t)f->factors[i];
+        small &= factor > -(1 << 15) && factor < 1 << 15;
+    }
+    return small;
+}
+
+/* The form with a version replaced, in its terms too, which nest DEPTH deep. `fits`: what replaces
+ * it is its value over the integers, so that sums that did not wrap still do not. */
+static bool replaced(vyre_shapes *s, const shape_form *f, uint32_t node, const shape_form *by,
+                     bool fits, shape_form *out) {
+    shape_form sum = {.constant = f->constant, .lo = f->lo, .hi = f->hi};
+    for (uint32_t i = 0; i < f->count; i++) {
+        const shape_term t = s->terms.data[f->terms[i]];
+        shape_form part = {.factors = {1}, .terms = {f->terms[i]}, .count = 1}, of;
+        if (t.kind == SHAPE_TERM_NODE && t.ref == node) {
+            part = *by;
+        } else if (t.kind >= SHAPE_TERM_XOR && t.has_nodes &&
+                   (!replaced(s, &t.of, node, by, fits, &of) ||
+                    !vyre_form_masked(s, (shape_term_kind)t.kind, &of, t.number,
+                                      fits && is_small(&t.of) && is_small(by), &part))) {
+            return false;
+        }
+        if (!vyre_form_add(&sum, &part, f->factors[i], &sum)) {
+            return false;
+        }
+    }
+    *out = sum;
+    return true;
+}
+
+uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form) {
+    uint32_t nodes[SHAPE_FORM_NODES], opener = VYRE_NONE;
+    const uint32_t count = vyre_shapes_form_nodes(s, form, nodes);
+    for (uint32_t i = 0; i < count && count != VYRE_NONE; i++) {
+        const uint32_t step = s->nodes.data[nodes[i]].step;
+        if (is_head(s, nodes[i], step)) {
+            if (opener != VYRE_NONE && opener != step) {
+                return VYRE_NONE;
+            }
+            opener = step;
+        }
+    }
+    return opener;
+}
+
+bool vyre_shapes_turned(vyre_shapes *s, const shape_form *form, uint32_t opener, shape_form *out) {
+    uint32_t nodes[SHAPE_FORM_NODES], head = VYRE_NONE;
+    const uint32_t count = vyre_shapes_form_nodes(s, form, nodes);
+    shape_form next;
+    for (uint32_t i = 0; i < count && count != VYRE_NONE; i++) {
+        if (is_head(s, nodes[i], opener)) {
+            if (head != VYRE_NONE && head != nodes[i]) {
+                return false;
+            }
+            head = nodes[i];
+        }
+    }
+    *out = *form;
+    if (head == VYRE_NONE || count == VYRE_NONE) {
+        return count != VYRE_NONE;
+    }
+    if (!vyre_form_node(s, head, &next) || !next_of(s, head, &next)) {
+        return false;
+    }
+    const bool fits = s->nodes.data[head].kind == SHAPE_INDEX || vyre_form_fits(s, &next);
+    return replaced(s, form, head, &next, fits, out);
+}
+
+/* Even loops */
+
+typedef struct operand {
+    uint32_t step;
+    vyre_expr expr;
+} operand;
+
+/* Where the value of the variable comes from, if it is one. */
+static operand behind(const vyre_shapes *s, operand o) {
+    for (uint32_t i = 0; i < MOST_COPIES && s->program->exprs[o.expr].op == VYRE_EXPR_VAR; i++) {
+        const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[o.step].stmt];
+        uint32_t use = s->steps.data[o.step].first_use;
+        for (vyre_expr e = stmt->first_expr; e < o.expr; e++) {
+            use += s->program->exprs[e].op == VYRE_EXPR_VAR ||
+                   s->program->exprs[e].op == VYRE_EXPR_LOAD;
+        }
+        const shape_node *n = &s->nodes.data[s->uses.data[use]];
+        if (n->kind != SHAPE_VALUE) {
+            break;
+        }
+        o = (operand){n->step, n->ref};
+    }
+    return o;
+}
+
+static bool form_at(vyre_shapes *s, operand o, shape_form *out) {
+    const bool ok = vyre_shapes_forms(s, o.step);
+    *out = s->form_scratch[o.expr - s->program->stmts[s->steps.data[o.step].stmt].first_expr];
+    return ok;
+}
+
+/* Whether x * y, where y is the step, is a multiple of it: the product does not wrap. */
+static bool keeps_multiple(vyre_shapes *s, operand product, vyre_expr x, const shape_form *by) {
+    shape_form divisor;
+    const operand quotient = behind(s, (operand){product.step, x});
+    const vyre_expr_node *e = &s->program->exprs[quotient.expr];
+    if (e->op == VYRE_EXPR_DIV && form_at(s, (operand){quotient.step, e->u.arg[1]}, &divisor) &&
+        is_equal(&divisor, by)) {
+        return true;
+    }
+    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[product.step].stmt];
+    vyre_shapes_bounds(s, product.step, s->bounds_scratch);
+    return vyre_form_is_constant(by) &&
+           (vyre_wide)s->bounds_scratch[x - stmt->first_expr].hi * by->constant < past;
+}
+
+static bool is_multiple(vyre_shapes *s, operand to, const shape_form *by) {
+    shape_form end, factor;
+    if (!form_at(s, to, &end)) {
+        return false;
+    }
+    if (vyre_form_is_constant(&end) && vyre_form_is_constant(by)) {
+        return end.constant % by->constant == 0;
+    }
+    const operand product = behind(s, to);
+    const vyre_expr_node *e = &s->program->exprs[product.expr];
+    for (uint32_t i = 0; i < 2 && e->op == VYRE_EXPR_MUL; i++) {
+        if (form_at(s, (operand){product.step, e->u.arg[i]}, &factor) && is_equal(&factor, by) &&
+            keeps_multiple(s, product, e->u.arg[1 - i], by)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_builtin(const vyre_shapes *s, const shape_form *f, vyre_builtin builtin,
+                       uint32_t *axis) {
+    if (f->count != 1 || f->factors[0] != 1 || f->constant != 0 || !vyre_form_is_exact(f)) {
+        return false;
+    }
+    const shape_term *t = &s->terms.data[f->terms[0]];
+    *axis = t->number;
+    return t->kind == SHAPE_TERM_BUILTIN && t->ref == (uint32_t)builtin;
+}
+
+static bool is_even(vyre_shapes *s, uint32_t step) {
+    const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[step].stmt];
+    shape_form from, by = vyre_form_constant(1);
+    uint32_t axis, other;
+    if (!form_at(s, (operand){step, loop->arg[0]}, &from) ||
+        (loop->arg[2] != VYRE_NONE && !form_at(s, (operand){step, loop->arg[2]}, &by))) {
+        return false;
+    }
+    vyre_shapes_bounds(s, step, s->bounds_scratch);
+    const shape_bounds start = s->bounds_scratch[loop->arg[0] - loop->first_expr];
+    const bool below = vyre_form_is_constant(&by)
+                           ? start.hi < by.constant
+                           : is_builtin(s, &by, VYRE_BUILTIN_GLOBAL_SIZE, &axis) &&
+                                 is_builtin(s, &from, VYRE_BUILTIN_GLOBAL_ID, &other) &&
+                                 axis == other;
+    return below && (!vyre_form_is_constant(&by) || by.constant > 0) &&
+           is_multiple(s, (operand){step, loop->arg[1]}, &by);
+}
+
+void vyre_shapes_find_even(vyre_shapes *s) {
+    for (uint32_t step = 0; step < s->steps.count; step++) {
+        if (s->program->stmts[s->steps.data[step].stmt].op == VYRE_STMT_FOR) {
+            s->steps.data[step].even = is_even(s, step);
+        }
+    }
+}
