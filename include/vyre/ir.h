@@ -58,7 +58,7 @@ typedef enum vyre_atomic_op {
 } vyre_atomic_op;
 
 typedef enum vyre_subgroup_op {
-#define VYRE_SUBGROUP(NAME, spelling, operands) VYRE_SUBGROUP_##NAME,
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks) VYRE_SUBGROUP_##NAME,
 #include "vyre/ops.def"
     VYRE_SUBGROUP_COUNT
 } vyre_subgroup_op;
@@ -158,6 +158,9 @@ VYRE_API bool vyre_atomic_takes_floats(vyre_atomic_op op);
 VYRE_API uint32_t vyre_atomic_values(vyre_atomic_op op); /* besides the element */
 VYRE_API const char *vyre_subgroup_name(vyre_subgroup_op op);
 VYRE_API vyre_operands vyre_subgroup_operands(vyre_subgroup_op op);
+VYRE_API bool vyre_subgroup_asks(vyre_subgroup_op op); /* shuffles: for a lane, or how far away */
+/* What it gives of values of that type. */
+VYRE_API vyre_type vyre_subgroup_type(vyre_subgroup_op op, vyre_type value);
 /* Reductions and scans; the name for the grid is "" for those of groups only. */
 VYRE_API const char *vyre_reduce_name(vyre_reduce_op op, bool grid);
 VYRE_API vyre_operands vyre_reduce_operands(vyre_reduce_op op);

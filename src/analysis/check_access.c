@@ -88,11 +88,11 @@ void vyre_check_subgroup(vyre_checker *c, vyre_stmt at) {
                            "convert it with a cast", "%s can't work on %s", vyre_subgroup_name(op),
                            vyre_type_name(type));
     }
-    if (stmt->var != VYRE_NONE && op != VYRE_SUBGROUP_BALLOT) {
+    if (stmt->var != VYRE_NONE && vyre_subgroup_operands(op) != VYRE_OPERANDS_LOGIC) {
         c->bad_var[stmt->var] = bad;
     }
-    if ((op == VYRE_SUBGROUP_SHUFFLE) != (stmt->arg[1] != VYRE_NONE)) {
-        vyre_checker_error(c, "V270", vyre_checker_at(c, at), "only subgroup_shuffle takes a lane",
+    if (vyre_subgroup_asks(op) != (stmt->arg[1] != VYRE_NONE)) {
+        vyre_checker_error(c, "V270", vyre_checker_at(c, at), "only shuffles take a lane",
                            "%s with%s a lane", vyre_subgroup_name(op),
                            stmt->arg[1] == VYRE_NONE ? "out" : "");
     } else if (stmt->arg[1] != VYRE_NONE) {

@@ -135,7 +135,7 @@ vyre_var vyre_build_subgroup(vyre_builder *b, const char *name, vyre_subgroup_op
     vyre_stmt_node node = blank(VYRE_STMT_SUBGROUP);
     node.sub = (uint8_t)op;
     if (name) {
-        vyre_type type = op == VYRE_SUBGROUP_BALLOT ? VYRE_U32 : vyre_builder_expr_type(b, value);
+        vyre_type type = vyre_subgroup_type(op, vyre_builder_expr_type(b, value));
         node.var = add_var(b, name, type, VYRE_VAR_LOCAL);
     }
     (void)add_plain(b, node, value, lane, VYRE_NONE);

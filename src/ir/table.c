@@ -61,7 +61,7 @@ uint32_t vyre_atomic_values(vyre_atomic_op op) {
 
 const char *vyre_subgroup_name(vyre_subgroup_op op) {
     static const char *const names[] = {
-#define VYRE_SUBGROUP(NAME, spelling, operands) spelling,
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks) spelling,
 #include "vyre/ops.def"
     };
     return names[op];
@@ -69,10 +69,24 @@ const char *vyre_subgroup_name(vyre_subgroup_op op) {
 
 vyre_operands vyre_subgroup_operands(vyre_subgroup_op op) {
     static const uint8_t rows[] = {
-#define VYRE_SUBGROUP(NAME, spelling, operands) VYRE_OPERANDS_##operands,
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks) VYRE_OPERANDS_##operands,
 #include "vyre/ops.def"
     };
     return (vyre_operands)rows[op];
+}
+
+bool vyre_subgroup_asks(vyre_subgroup_op op) {
+    static const bool rows[] = {
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks) asks,
+#include "vyre/ops.def"
+    };
+    return rows[op];
+}
+
+vyre_type vyre_subgroup_type(vyre_subgroup_op op, vyre_type value) {
+    return op == VYRE_SUBGROUP_BALLOT                          ? VYRE_U32
+           : vyre_subgroup_operands(op) == VYRE_OPERANDS_LOGIC ? VYRE_BOOL
+                                                               : value;
 }
 
 const char *vyre_reduce_name(vyre_reduce_op op, bool grid) {

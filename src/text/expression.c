@@ -34,7 +34,7 @@ void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end) {
     *first = 0;
     *end = 0;
     if (node->op == VYRE_NODE_SUBGROUP) {
-        *end = node->sub != VYRE_SUBGROUP_BALLOT;
+        *end = vyre_subgroup_operands((vyre_subgroup_op)node->sub) != VYRE_OPERANDS_LOGIC;
         return;
     }
     if (vyre_node_is_reduction(node->op)) {
@@ -82,8 +82,10 @@ static void infer(vyre_parser *p, vyre_node *n) {
         }
         n->fraction = n->fraction || kid->fraction;
     }
-    if (n->op == VYRE_NODE_SUBGROUP || n->op == VYRE_NODE_BIND || n->op == VYRE_NODE_CLAMP) {
-        n->type = end ? n->group : (uint8_t)VYRE_U32;
+    if (n->op == VYRE_NODE_SUBGROUP) {
+        n->type = (uint8_t)vyre_subgroup_type((vyre_subgroup_op)n->sub, (vyre_type)n->group);
+    } else if (n->op == VYRE_NODE_BIND || n->op == VYRE_NODE_CLAMP) {
+        n->type = n->group;
     } else if (vyre_node_is_reduction(n->op)) {
         n->type = end ? n->group : (uint8_t)VYRE_BOOL;
     }
@@ -395,7 +397,7 @@ static bool push_word(vyre_parser *p) {
         return push_call(p,
                          (vyre_frame){.op = VYRE_NODE_SUBGROUP,
                                       .sub = t->sub,
-                                      .need = t->sub == VYRE_SUBGROUP_SHUFFLE ? 2 : 1},
+                                      .need = vyre_subgroup_asks((vyre_subgroup_op)t->sub) ? 2 : 1},
                          1);
     case VYRE_WORD_GROUP:
     case VYRE_WORD_GRID: {

@@ -51,7 +51,7 @@ static const struct reserved {
 #define VYRE_BUILTIN(NAME, spelling, axes) {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
 #define VYRE_ATOMIC(NAME, spelling, floats, values)                                                \
     {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
-#define VYRE_SUBGROUP(NAME, spelling, operands)                                                    \
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks)                                              \
     {spelling, VYRE_WORD_SUBGROUP, VYRE_SUBGROUP_##NAME},
 #define VYRE_REDUCE(NAME, group_spelling, grid_spelling, operands)                                 \
     {group_spelling, VYRE_WORD_GROUP, VYRE_REDUCE_##NAME},                                         \

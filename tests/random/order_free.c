@@ -198,8 +198,7 @@ static void add_subgroup(order_free *g, place at) {
         type = random_type(&g->x);
     } while (!vyre_operands_accept(vyre_subgroup_operands(op), 0, type));
     const vyre_expr value = order_free_expr(g, type, LEVEL_LANE);
-    const vyre_expr lane =
-        op == VYRE_SUBGROUP_SHUFFLE ? order_free_below(g, 34, LEVEL_LANE) : VYRE_NONE;
+    const vyre_expr lane = vyre_subgroup_asks(op) ? order_free_below(g, 34, LEVEL_LANE) : VYRE_NONE;
     order_free_local(g, vyre_build_subgroup(g->x.b, order_free_name(g, "s"), op, value, lane),
                      LEVEL_LANE, false);
 }

@@ -102,7 +102,7 @@ static void add_subgroup(syntax *s) {
         type = random_type(&s->x);
     } while (!vyre_operands_accept(vyre_subgroup_operands(op), 0, type));
     const vyre_expr value = syntax_expr(s, type);
-    const vyre_expr lane = op == VYRE_SUBGROUP_SHUFFLE ? syntax_expr(s, VYRE_U32) : VYRE_NONE;
+    const vyre_expr lane = vyre_subgroup_asks(op) ? syntax_expr(s, VYRE_U32) : VYRE_NONE;
     add_local(s, vyre_build_subgroup(s->x.b, syntax_name(s), op, value, lane), false, false);
 }
 

@@ -67,13 +67,18 @@ TEST(every_subgroup_operation) {
     for (uint32_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
         const char *name = vyre_subgroup_name((vyre_subgroup_op)op);
         for (uint32_t v = 0; v < sizeof values / sizeof *values; v++) {
-            if (op >= VYRE_SUBGROUP_AND && v > 3) {
+            const vyre_operands operands = vyre_subgroup_operands((vyre_subgroup_op)op);
+            const bool logic = operands == VYRE_OPERANDS_LOGIC;
+            if ((operands == VYRE_OPERANDS_INTEGER && v > 3) || (logic && v > 1)) {
                 continue;
             }
-            const char *value = op == VYRE_SUBGROUP_BALLOT ? "x[global_id.x] % 3 == 0" : values[v];
+            const char *value = !logic   ? values[v]
+                                : v == 0 ? "x[global_id.x] % 3 == 0"
+                                         : "x[global_id.x] < 4000000000";
             char text[900], more[100] = "";
-            if (op == VYRE_SUBGROUP_SHUFFLE) {
-                snprintf(more, sizeof more, ", x[global_id.x] %% 40");
+            if (vyre_subgroup_asks((vyre_subgroup_op)op)) {
+                snprintf(more, sizeof more,
+                         ", select(x[global_id.x] > 100, x[0], x[global_id.x] %% 40)");
             }
             for (uint32_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
                 snprintf(text, sizeof text,

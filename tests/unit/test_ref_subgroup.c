@@ -36,6 +36,59 @@ TEST(ballot_and_shuffle) {
     }
 }
 
+TEST(any_and_all) {
+    static uint32_t r[LANES * 4];
+    ref_run_all("program votes workgroup(72) {\n"
+                "  inout r : u32[];\n"
+                "  let me = local_id.x;\n"
+                "  if (me == 5) { exit; }\n"
+                "  r[me * 4] = u32(subgroup_any(me == 40 || me == 5));\n"
+                "  r[me * 4 + 1] = u32(subgroup_all(me != 40 && me != 5));\n"
+                "  let odd = subgroup_any(me & 2); r[me * 4 + 2] = select(odd, 3, 7);\n"
+                "  r[me * 4 + 3] = u32(subgroup_all(me));\n"
+                "}\n",
+                (vyre_ref_args){0}, (ref_buffer[]){BUFFER("r", r), {0}});
+    for (uint32_t i = 0; i < LANES; i++) {
+        CHECK_EQ(r[i * 4], i / 32 == 1);
+        CHECK_EQ(r[i * 4 + 1], i != 5 && i / 32 != 1);
+        CHECK_EQ(r[i * 4 + 2], i == 5 ? 0 : 3);
+        CHECK_EQ(r[i * 4 + 3], i / 32 != 0);
+    }
+}
+
+/* Of every type, with lanes that have ended and distances beyond everything. */
+TEST(shuffles_by_distance) {
+    static const char *const types[] = {"u32", "i32", "u64", "i64", "f32", "f64"};
+    static const uint32_t distances[] = {0, 1, 7, 31, 32, 40, 0x80000000, 0xffffffe1, UINT32_MAX};
+    static uint32_t d[9], r[9 * LANES * 4];
+    memcpy(d, distances, sizeof d);
+    for (uint32_t t = 0; t < 6; t++) {
+        char text[900];
+        snprintf(
+            text, sizeof text,
+            "program far workgroup(72) {\n"
+            "  in d : u32[]; inout r : u32[]; let me = local_id.x; if (me %% 5 == 0) { exit; }\n"
+            "  for (k in 0 .. 9) { let at = (k * 72 + me) * 4; let v = %s(me + 1);\n"
+            "    r[at] = u32(subgroup_shuffle_up(v, d[k]));\n"
+            "    r[at + 1] = u32(subgroup_shuffle_down(v, d[k]));\n"
+            "    r[at + 2] = u32(subgroup_shuffle_xor(v, d[k]));\n"
+            "    r[at + 3] = u32(subgroup_shuffle_xor(me %% 3 == 1, d[k])); } }\n",
+            types[t]);
+        ref_run_all(text, (vyre_ref_args){0}, (ref_buffer[]){BUFFER("d", d), BUFFER("r", r), {0}});
+        for (uint32_t i = 0; i < 9 * LANES; i++) {
+            const uint32_t me = i % LANES, first = me / 32 * 32;
+            const int64_t by = distances[i / LANES], id = me % 32;
+            const int64_t from[] = {id - by, id + by, id ^ by, id ^ by};
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t lane = first + (uint32_t)from[k];
+                const bool there = from[k] >= 0 && from[k] < 32 && lane < LANES && lane % 5 != 0;
+                const uint32_t value = k == 3 ? lane % 3 == 1 : lane + 1;
+                CHECK_EQ(r[i * 4 + k], there && me % 5 != 0 ? value : 0);
+            }
+        }
+    }
+}
+
 typedef struct entry {
     bool present;
     float value;
@@ -87,6 +140,57 @@ TEST(float_reductions_combine_as_a_tree) {
         forward += i < 32 && lanes[i].present ? x[i] : 0;
     }
     CHECK(forward != r[4]); /* else this test could not tell a tree from a loop */
+}
+
+/* Place i after so many steps of a scan, by its definition. */
+static entry scanned(const entry *lanes, uint32_t i, uint32_t steps) {
+    if (steps == 0) {
+        return lanes[i];
+    }
+    const uint32_t d = 1u << (steps - 1);
+    entry y = scanned(lanes, i, steps - 1);
+    if (i < d) {
+        return y;
+    }
+    entry x = scanned(lanes, i - d, steps - 1);
+    return !y.present ? x : !x.present ? y : (entry){true, x.value + y.value};
+}
+
+TEST(scans_add_in_steps) {
+    static float x[LANES], r[LANES];
+    static uint64_t n[LANES];
+    entry lanes[96] = {{0}};
+    uint64_t state = 6;
+    for (uint32_t i = 0; i < LANES; i++) {
+        x[i] = ((float)(test_random(&state) >> 40) - 8388608.0f) / 9000000.0f + 1.1f;
+        x[i] *= (float)(1 + i % 9 * 7);
+        lanes[i] = (entry){!(i == 0 || i % 7 == 3), x[i]};
+    }
+    ref_run_all("program scans workgroup(72) {\n"
+                "  in x : f32[]; inout r : f32[]; inout n : u64[]; let me = local_id.x;\n"
+                "  if (me == 0 || me % 7 == 3) { exit; }\n"
+                "  r[me] = subgroup_scan_add(x[me]);\n"
+                "  n[me] = subgroup_scan_add(u64(me) << 40);\n"
+                "}\n",
+                (vyre_ref_args){0},
+                (ref_buffer[]){BUFFER("x", x), BUFFER("r", r), BUFFER("n", n), {0}});
+    float forward = 0;
+    uint64_t sum = 0;
+    bool differs = false;
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t first = i / 32 * 32;
+        forward = i % 32 ? forward : 0;
+        sum = i % 32 ? sum : 0;
+        if (lanes[i].present) {
+            const entry want = i % 32 ? scanned(lanes + first, i % 32 - 1, 5) : (entry){0};
+            CHECK(r[i] == (want.present ? want.value : 0) && !signbit(r[i] == 0 ? r[i] : 0.0f));
+            CHECK_EQ(n[i], sum << 40);
+            differs |= r[i] != forward;
+            forward += x[i];
+            sum += i;
+        }
+    }
+    CHECK(differs); /* else this test could not tell steps from a loop */
 }
 
 TEST(integer_reductions_of_every_type) {

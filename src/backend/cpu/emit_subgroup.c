@@ -1,7 +1,7 @@
 /* Subgroup operations: the gang is the subgroup, 32 lanes wide, and its active lanes are those that
  * are there. Reductions combine the halves of a vector with strides 16, 8, 4, 2, 1; where only one
  * of two places is present it is taken as it is, so that floats are added in the language's order.
- */
+ * A scan moves the vector by 1, 2, 4, 8, 16 places in the same way. */
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
@@ -16,6 +16,37 @@ static cpu_value ballot(cpu_emit *e, cpu_value v) {
     cpu_value votes = cpu_each(e, cpu_truth(e, v));
     votes = cpu_binary(e, "and", VYRE_BOOL, votes, present(e));
     return cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i32", LANES, votes.text);
+}
+
+static cpu_value vote(cpu_emit *e, vyre_subgroup_op op, cpu_value v) {
+    const bool all = op == VYRE_SUBGROUP_ALL;
+    cpu_value truth = cpu_each(e, cpu_truth(e, v));
+    if (all) {
+        truth = cpu_binary(e, "xor", VYRE_BOOL, truth, cpu_each(e, cpu_literal(VYRE_BOOL, 1)));
+    }
+    return cpu_compare(e, all ? "eq" : "ne", ballot(e, truth), cpu_u32(0));
+}
+
+/* The lane that each asks for; 32 and above: none. */
+static cpu_value asked(cpu_emit *e, vyre_subgroup_op op, cpu_value n) {
+    if (op == VYRE_SUBGROUP_SHUFFLE) {
+        return n;
+    }
+    cpu_value self = {.type = VYRE_U32, .hold = CPU_EACH};
+    (void)snprintf(self.text, sizeof self.text, "%%v%u", e->next++);
+    vyre_text_printf(&e->body, "  %s = add <%u x i32> zeroinitializer, <", self.text, LANES);
+    for (uint32_t i = 0; i < LANES; i++) {
+        vyre_text_printf(&e->body, "%si32 %u", i ? ", " : "", i);
+    }
+    vyre_text_puts(&e->body, ">\n");
+    n = cpu_each(e, n);
+    if (op == VYRE_SUBGROUP_SHUFFLE_XOR) {
+        return cpu_binary(e, "xor", VYRE_U32, self, n);
+    }
+    cpu_value lane =
+        cpu_binary(e, op == VYRE_SUBGROUP_SHUFFLE_UP ? "sub" : "add", VYRE_U32, self, n);
+    cpu_value near = cpu_compare(e, "ult", n, cpu_each(e, cpu_u32(LANES)));
+    return cpu_select(e, near, lane, cpu_each(e, cpu_u32(LANES)));
 }
 
 /* Values of present lanes, others 0, lie in memory; each lane reads one. */
@@ -49,7 +80,8 @@ static cpu_value shuffle(cpu_emit *e, cpu_value v, cpu_value from) {
 
 static vyre_expr_op operator_of(vyre_subgroup_op op) {
     switch (op) {
-    case VYRE_SUBGROUP_ADD: return VYRE_EXPR_ADD;
+    case VYRE_SUBGROUP_ADD:
+    case VYRE_SUBGROUP_SCAN_ADD: return VYRE_EXPR_ADD;
     case VYRE_SUBGROUP_MUL: return VYRE_EXPR_MUL;
     case VYRE_SUBGROUP_MIN: return VYRE_EXPR_MIN;
     case VYRE_SUBGROUP_MAX: return VYRE_EXPR_MAX;
@@ -57,7 +89,12 @@ static vyre_expr_op operator_of(vyre_subgroup_op op) {
     case VYRE_SUBGROUP_OR: return VYRE_EXPR_BIT_OR;
     case VYRE_SUBGROUP_XOR: return VYRE_EXPR_BIT_XOR;
     case VYRE_SUBGROUP_BALLOT:
+    case VYRE_SUBGROUP_ANY:
+    case VYRE_SUBGROUP_ALL:
     case VYRE_SUBGROUP_SHUFFLE:
+    case VYRE_SUBGROUP_SHUFFLE_XOR:
+    case VYRE_SUBGROUP_SHUFFLE_UP:
+    case VYRE_SUBGROUP_SHUFFLE_DOWN:
     case VYRE_SUBGROUP_COUNT: break;
     }
     return VYRE_EXPR_COUNT;
@@ -102,14 +139,43 @@ static cpu_value reduce(cpu_emit *e, vyre_subgroup_op op, cpu_value v) {
     return cpu_select(e, together, xy, one);
 }
 
+/* The vector moved by so many places; from below comes 0. */
+static cpu_value moved(cpu_emit *e, cpu_value v, uint32_t by) {
+    const char *vector = cpu_type(e, (vyre_type)v.type, true);
+    cpu_value to = {.type = v.type, .hold = CPU_EACH};
+    (void)snprintf(to.text, sizeof to.text, "%%v%u", e->next++);
+    vyre_text_printf(&e->body, "  %s = shufflevector %s zeroinitializer, %s %s, <%u x i32> <",
+                     to.text, vector, vector, v.text, LANES);
+    for (uint32_t i = 0; i < LANES; i++) {
+        vyre_text_printf(&e->body, "%si32 %u", i ? ", " : "", i < by ? i : LANES + i - by);
+    }
+    vyre_text_puts(&e->body, ">\n");
+    return to;
+}
+
+static cpu_value scan(cpu_emit *e, vyre_subgroup_op op, cpu_value v) {
+    cpu_value value = cpu_each(e, v), there = present(e);
+    for (uint32_t d = 1; d < LANES; d *= 2) {
+        cpu_value x = moved(e, value, d), has_x = moved(e, there, d);
+        cpu_value xy = cpu_apply(e, operator_of(op), x, value, x);
+        cpu_value both = cpu_select(e, there, xy, x);
+        value = cpu_select(e, has_x, both, value);
+        there = cpu_binary(e, "or", VYRE_BOOL, there, has_x);
+    }
+    cpu_value zero = cpu_each(e, cpu_literal((vyre_type)v.type, 0));
+    return cpu_select(e, moved(e, there, 1), moved(e, value, 1), zero);
+}
+
 void cpu_emit_subgroup(cpu_emit *e, const vyre_stmt_node *s) {
     cpu_value v = cpu_flat(e, cpu_operand(e, s, 0));
     const vyre_subgroup_op op = (vyre_subgroup_op)s->sub;
     if (s->var == VYRE_NONE) {
         return;
     }
-    cpu_value result = op == VYRE_SUBGROUP_BALLOT    ? ballot(e, v)
-                       : op == VYRE_SUBGROUP_SHUFFLE ? shuffle(e, v, cpu_operand(e, s, 1))
-                                                     : reduce(e, op, v);
+    cpu_value result = op == VYRE_SUBGROUP_BALLOT                          ? ballot(e, v)
+                       : vyre_subgroup_operands(op) == VYRE_OPERANDS_LOGIC ? vote(e, op, v)
+                       : vyre_subgroup_asks(op) ? shuffle(e, v, asked(e, op, cpu_operand(e, s, 1)))
+                       : op == VYRE_SUBGROUP_SCAN_ADD ? scan(e, op, v)
+                                                      : reduce(e, op, v);
     cpu_set(e, s->var, result, true);
 }
