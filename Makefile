@@ -39,7 +39,7 @@ Long runs; each ends with one line that tells what ran and what failed:
                        seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make test-cuda       every program as CUDA C++ through nvcc, where there is one
-  make ulp             elementary functions against MPFR
+  make ulp             N=1000000 SEED=1: elementary functions against MPFR, N random arguments each
   make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
   make bench-plan      JSON=file: the planners
 
@@ -116,7 +116,7 @@ fuzz: setup-fuzz build-fuzz/build.ninja
 
 ulp: build
 	@scripts/need build/tests/vyre_ulp
-	@build/tests/vyre_ulp
+	@build/tests/vyre_ulp --random $(N) --seed $(SEED)
 
 # Configured anew: peers may have been installed just now.
 bench: setup-bench build/build.ninja

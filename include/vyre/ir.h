@@ -94,7 +94,7 @@ typedef enum vyre_operands {
     VYRE_OPERANDS_INTEGER,    /* u32 i32 u64 i64 */
     VYRE_OPERANDS_WORD,       /* u32 i32 */
     VYRE_OPERANDS_FLOAT,      /* f32 f64 */
-    VYRE_OPERANDS_ELEMENTARY, /* f32 (f64: not supported yet) */
+    VYRE_OPERANDS_ELEMENTARY, /* floats; devices rarely have it exactly */
     VYRE_OPERANDS_LOGIC,      /* bool or u32, each on its own */
     VYRE_OPERANDS_SHIFT,      /* integer; amount u32 or the left type */
     VYRE_OPERANDS_SELECT,     /* condition LOGIC; two arms of one computing type */

@@ -9,8 +9,8 @@ static const char *accepted(vyre_operands operands) {
     case VYRE_OPERANDS_INTEGER:
     case VYRE_OPERANDS_SHIFT: return "integers";
     case VYRE_OPERANDS_WORD: return "u32 or i32";
-    case VYRE_OPERANDS_FLOAT: return "f32 or f64";
-    case VYRE_OPERANDS_ELEMENTARY: return "f32";
+    case VYRE_OPERANDS_FLOAT:
+    case VYRE_OPERANDS_ELEMENTARY: return "f32 or f64";
     case VYRE_OPERANDS_LOGIC:
     case VYRE_OPERANDS_SELECT: return "bool or u32";
     case VYRE_OPERANDS_BITS: return "numbers of the same width";
@@ -62,16 +62,11 @@ static bool check_operand_types(vyre_checker *c, vyre_expr at, const vyre_expr_i
             continue;
         }
         const vyre_place place = vyre_program_expr_place(c->program, node->u.arg[i]);
-        if (operands == VYRE_OPERANDS_ELEMENTARY && type == VYRE_F64) {
-            vyre_checker_error(c, "V257", place, "compute it in f32",
-                               "`%s` of f64 is not supported yet", info->spelling);
-        } else {
-            const char *quote = op == VYRE_EXPR_LOAD ? "" : "`";
-            vyre_checker_error(c, wrong_code(op, info), place, "convert it with a cast",
-                               "%s%s%s takes %s, not %s", quote,
-                               op == VYRE_EXPR_LOAD ? "an index" : info->spelling, quote,
-                               accepted(operands), vyre_type_name(type));
-        }
+        const char *quote = op == VYRE_EXPR_LOAD ? "" : "`";
+        vyre_checker_error(c, wrong_code(op, info), place, "convert it with a cast",
+                           "%s%s%s takes %s, not %s", quote,
+                           op == VYRE_EXPR_LOAD ? "an index" : info->spelling, quote,
+                           accepted(operands), vyre_type_name(type));
         return false;
     }
     return true;

@@ -144,8 +144,8 @@ bool vyre_operands_accept(vyre_operands operands, uint32_t operand, vyre_type ty
     case VYRE_OPERANDS_INTEGER:
     case VYRE_OPERANDS_SHIFT: return integer;
     case VYRE_OPERANDS_WORD: return type == VYRE_U32 || type == VYRE_I32;
-    case VYRE_OPERANDS_FLOAT: return real;
-    case VYRE_OPERANDS_ELEMENTARY: return type == VYRE_F32;
+    case VYRE_OPERANDS_FLOAT:
+    case VYRE_OPERANDS_ELEMENTARY: return real;
     case VYRE_OPERANDS_LOGIC: return type == VYRE_BOOL || type == VYRE_U32;
     case VYRE_OPERANDS_SELECT:
         return operand == 0 ? type == VYRE_BOOL || type == VYRE_U32 : vyre_type_computes(type);

@@ -6,7 +6,7 @@
 
 #include "ir/each.h"
 
-enum { VYRE_SEQUENCE_VALUES = 256 };
+enum { VYRE_SEQUENCE_VALUES = 512 };
 
 typedef struct vyre_sequence_value {
     uint8_t op;    /* vyre_expr_op; VAR: an argument */

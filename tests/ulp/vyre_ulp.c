@@ -1,17 +1,18 @@
 /* Measures the elementary functions against MPFR: the largest error of each in units of the last
- * place, and where. An error is |result - exact| divided by the spacing of f32 at the exact value
- * (that of the subnormals below 2^-126); infinity counts as 2^128 on both sides; a NaN where a
- * number belongs, the converse, or a zero with the wrong sign is an infinite error.
+ * place, and where. An error is |result - exact| divided by the spacing of the type at the exact
+ * value (that of the subnormals below the smallest normal number); infinity counts as the power of
+ * two behind the largest number on both sides; a NaN where a number belongs, the converse, or a
+ * zero with the wrong sign is an infinite error.
  *
- *   vyre_ulp [--samples N] [--seed N] [FUNCTION...]   N mantissas per sign and exponent, and the
- *                                                     arguments known to be hard, all against MPFR
- *   vyre_ulp --exhaustive FUNCTION...                 all 2^32 arguments of functions of one
- * argument
+ *   vyre_ulp [--random N] [--seed N] [FUNCTION...]   N random arguments, half of them spread over
+ *                                                    all exponents, half near 1, and the arguments
+ *                                                    known to be hard, all against MPFR
+ *   vyre_ulp --exhaustive FUNCTION...                all 2^32 arguments of functions of one f32
  *
- * The exhaustive walk takes the double functions of libm, good to 2^-28 of these units, for the
- * truth, and asks MPFR where they show more than 0.9 of the limit or no number. Negative arguments
- * of odd and even functions are compared bit by bit with the positive ones. Exits with 1 if an
- * error is above the limit. */
+ * A FUNCTION is a name as in the language, `exp` of f32 or `exp_f64`. The exhaustive walk takes the
+ * double functions of libm, good to 2^-28 of these units, for the truth, and asks MPFR where they
+ * show more than 0.9 of the limit or no number. Negative arguments of odd and even functions are
+ * compared bit by bit with the positive ones. Exits with 1 if an error is above the limit. */
 #include <inttypes.h>
 #include <math.h>
 #include <mpfr.h>
@@ -23,29 +24,58 @@
 
 #include "backend/ref/elementary.h"
 
-#define LIMIT        4.0
-#define SIGN         UINT32_C(0x80000000)
-#define PRECISION    128
+#define PRECISION    160
 #define SHOWN        10 /* failures printed per function */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+typedef struct format {
+    double limit;               /* ULP */
+    int digits;                 /* of the mantissa */
+    int exponents;              /* bits of the exponent */
+    mpfr_exp_t lowest, highest; /* exponents of the smallest normal and the largest number, as
+                                   MPFR counts */
+} format;
+
+static const format f32 = {4.0, 24, 8, -125, 128}, f64 = {2.0, 53, 11, -1021, 1024};
+
 typedef enum symmetry { NO_SYMMETRY, ODD, EVEN } symmetry;
 
+/* Arguments and results are doubles, which hold every f32. */
 typedef struct function {
     const char *name;
-    float (*f)(float);
+    const format *type;
+    double (*f)(double);
     double (*fast)(double);
     int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
     symmetry symmetry;
     bool trigonometric;
 } function;
 
+typedef struct function_of_two {
+    const char *name;
+    const format *type;
+    double (*f)(double, double);
+    int (*exact)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
+} function_of_two;
+
 typedef struct tally {
     const char *name;
+    const format *type;
     uint64_t count, failures;
     double worst;
-    float x, y; /* where; y only for pow */
+    double x, y; /* where; y only for functions of two */
 } tally;
+
+#define DEFINE_UNARY(name)                                                                         \
+    static double name##_f32(double x) {                                                           \
+        return (double)vyre_ref_##name((float)x);                                                  \
+    }
+VYRE_ELEMENTARY_UNARY(DEFINE_UNARY)
+#define DEFINE_BINARY(name)                                                                        \
+    static double name##_f32(double x, double y) {                                                 \
+        return (double)vyre_ref_##name((float)x, (float)y);                                        \
+    }
+VYRE_ELEMENTARY_BINARY(DEFINE_BINARY)
 
 static double fast_inverse_sqrt(double x) {
     return 1.0 / sqrt(x);
@@ -57,36 +87,62 @@ static int exact_inverse_sqrt(mpfr_t out, const mpfr_t x, mpfr_rnd_t round) {
     return mpfr_ui_div(out, 1, out, round);
 }
 
+#define BOTH(name, fast, exact, symmetry, trigonometric)                                           \
+    {#name, &f32, name##_f32, fast, exact, symmetry, trigonometric}, {                             \
+#        name "_f64", &f64, vyre_ref_##name##_f64, fast, exact, symmetry, trigonometric            \
+    }
+
 static const function functions[] = {
-    {"exp", vyre_ref_exp, exp, mpfr_exp, NO_SYMMETRY, false},
-    {"exp2", vyre_ref_exp2, exp2, mpfr_exp2, NO_SYMMETRY, false},
-    {"log", vyre_ref_log, log, mpfr_log, NO_SYMMETRY, false},
-    {"log2", vyre_ref_log2, log2, mpfr_log2, NO_SYMMETRY, false},
-    {"sin", vyre_ref_sin, sin, mpfr_sin, ODD, true},
-    {"cos", vyre_ref_cos, cos, mpfr_cos, EVEN, true},
-    {"tan", vyre_ref_tan, tan, mpfr_tan, ODD, true},
-    {"asin", vyre_ref_asin, asin, mpfr_asin, ODD, false},
-    {"acos", vyre_ref_acos, acos, mpfr_acos, NO_SYMMETRY, false},
-    {"atan", vyre_ref_atan, atan, mpfr_atan, ODD, false},
-    {"sinh", vyre_ref_sinh, sinh, mpfr_sinh, ODD, false},
-    {"cosh", vyre_ref_cosh, cosh, mpfr_cosh, EVEN, false},
-    {"tanh", vyre_ref_tanh, tanh, mpfr_tanh, ODD, false},
-    {"inverse_sqrt", vyre_ref_inverse_sqrt, fast_inverse_sqrt, exact_inverse_sqrt, NO_SYMMETRY,
-     false},
+    BOTH(exp, exp, mpfr_exp, NO_SYMMETRY, false),
+    BOTH(exp2, exp2, mpfr_exp2, NO_SYMMETRY, false),
+    BOTH(log, log, mpfr_log, NO_SYMMETRY, false),
+    BOTH(log2, log2, mpfr_log2, NO_SYMMETRY, false),
+    BOTH(sin, sin, mpfr_sin, ODD, true),
+    BOTH(cos, cos, mpfr_cos, EVEN, true),
+    BOTH(tan, tan, mpfr_tan, ODD, true),
+    BOTH(asin, asin, mpfr_asin, ODD, false),
+    BOTH(acos, acos, mpfr_acos, NO_SYMMETRY, false),
+    BOTH(atan, atan, mpfr_atan, ODD, false),
+    BOTH(sinh, sinh, mpfr_sinh, ODD, false),
+    BOTH(cosh, cosh, mpfr_cosh, EVEN, false),
+    BOTH(tanh, tanh, mpfr_tanh, ODD, false),
+    BOTH(inverse_sqrt, fast_inverse_sqrt, exact_inverse_sqrt, NO_SYMMETRY, false),
+};
+
+static const function_of_two functions_of_two[] = {
+    {"pow", &f32, pow_f32, mpfr_pow},
+    {"pow_f64", &f64, vyre_ref_pow_f64, mpfr_pow},
+    {"atan2", &f32, atan2_f32, mpfr_atan2},
+    {"atan2_f64", &f64, vyre_ref_atan2_f64, mpfr_atan2},
 };
 
 static mpfr_t exact, argument, argument_y, distance;
 
-static float from_bits(uint32_t u) {
+/* A number of the format by its bits, and back. */
+static double from_bits(const format *type, uint64_t u) {
+    uint32_t word = (uint32_t)u;
+    double d;
     float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
+    memcpy(&d, &u, sizeof d);
+    memcpy(&f, &word, sizeof f);
+    return type == &f32 ? (double)f : d;
 }
 
-static uint32_t to_bits(float f) {
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
+static uint64_t to_bits(const format *type, double d) {
+    float f = (float)d;
+    uint32_t word;
+    uint64_t u;
+    memcpy(&word, &f, sizeof word);
+    memcpy(&u, &d, sizeof u);
+    return type == &f32 ? word : u;
+}
+
+static double rounded(const format *type, double d) {
+    return type == &f32 ? (double)(float)d : d;
+}
+
+static int width(const format *type) {
+    return type->digits + type->exponents;
 }
 
 static uint64_t next_random(uint64_t *state) {
@@ -100,28 +156,44 @@ static double random_between(uint64_t *state, double low, double high) {
     return low + (high - low) * ((double)(next_random(state) >> 11) * 0x1p-53);
 }
 
+/* Any bits. */
+static double random_any(const format *type, uint64_t *state) {
+    return from_bits(type, next_random(state) >> (64 - width(type)));
+}
+
+/* 2^-10 to 2^10, both signs: where most of the curves are. */
+static double random_near(const format *type, uint64_t *state) {
+    double x = ldexp(random_between(state, 1.0, 2.0), (int)(next_random(state) % 20) - 10);
+    return rounded(type, next_random(state) & 1 ? x : -x);
+}
+
 /* The error of a result against `exact`, which it may change. */
-static double error_of(float result) {
+static double error_of(const format *type, double result) {
     if (mpfr_nan_p(exact) || isnan(result)) {
         return mpfr_nan_p(exact) && isnan(result) ? 0.0 : INFINITY;
     }
-    if (result == 0.0f && !signbit(result) != !mpfr_signbit(exact)) {
+    if (result == 0.0 && !signbit(result) != !mpfr_signbit(exact)) {
         return INFINITY;
     }
-    if (mpfr_inf_p(exact) || (mpfr_regular_p(exact) && mpfr_get_exp(exact) > 128)) {
-        mpfr_set_d(exact, mpfr_signbit(exact) ? -0x1p128 : 0x1p128, MPFR_RNDN);
+    if (mpfr_inf_p(exact) || (mpfr_regular_p(exact) && mpfr_get_exp(exact) > type->highest)) {
+        mpfr_set_si_2exp(exact, mpfr_signbit(exact) ? -1 : 1, type->highest, MPFR_RNDN);
     }
-    double value = isinf(result) ? copysign(0x1p128, (double)result) : (double)result;
-    mpfr_exp_t exponent = mpfr_regular_p(exact) ? mpfr_get_exp(exact) : -125;
-    mpfr_sub_d(distance, exact, value, MPFR_RNDN);
-    mpfr_mul_2si(distance, distance, 24 - (exponent < -125 ? -125 : exponent), MPFR_RNDN);
+    mpfr_exp_t exponent = mpfr_regular_p(exact) ? mpfr_get_exp(exact) : type->lowest;
+    if (isinf(result)) {
+        mpfr_set_si_2exp(distance, result < 0.0 ? -1 : 1, type->highest, MPFR_RNDN);
+        mpfr_sub(distance, exact, distance, MPFR_RNDN);
+    } else {
+        mpfr_sub_d(distance, exact, result, MPFR_RNDN);
+    }
+    exponent = exponent < type->lowest ? type->lowest : exponent;
+    mpfr_mul_2si(distance, distance, type->digits - exponent, MPFR_RNDN);
     return fabs(mpfr_get_d(distance, MPFR_RNDN));
 }
 
-static void note(tally *t, float x, float y, float result, double error) {
+static void note(tally *t, double x, double y, double result, double error) {
     t->count++;
-    if (error > LIMIT && t->failures++ < SHOWN) {
-        printf("%s(%a, %a) = %a: %.4g ULP\n", t->name, (double)x, (double)y, (double)result, error);
+    if (error > t->type->limit && t->failures++ < SHOWN) {
+        printf("%s(%a, %a) = %a: %.4g ULP\n", t->name, x, y, result, error);
     }
     if (error > t->worst) {
         t->worst = error;
@@ -130,132 +202,195 @@ static void note(tally *t, float x, float y, float result, double error) {
     }
 }
 
-static void check_unary(tally *t, const function *f, float x) {
-    float result = f->f(x);
-    mpfr_set_flt(argument, x, MPFR_RNDN);
+static void check_unary(tally *t, const function *f, double x) {
+    double result = f->f(x);
+    mpfr_set_d(argument, x, MPFR_RNDN);
     f->exact(exact, argument, MPFR_RNDN);
-    note(t, x, 0.0f, result, error_of(result));
+    note(t, x, 0.0, result, error_of(t->type, result));
 }
 
-static void check_pow(tally *t, float x, float y) {
-    float result = vyre_ref_pow(x, y);
-    mpfr_set_flt(argument, x, MPFR_RNDN);
-    mpfr_set_flt(argument_y, y, MPFR_RNDN);
-    mpfr_pow(exact, argument, argument_y, MPFR_RNDN);
-    note(t, x, y, result, error_of(result));
+static void check_binary(tally *t, const function_of_two *f, double x, double y) {
+    x = rounded(t->type, x);
+    y = rounded(t->type, y);
+    double result = f->f(x, y);
+    mpfr_set_d(argument, x, MPFR_RNDN);
+    mpfr_set_d(argument_y, y, MPFR_RNDN);
+    f->exact(exact, argument, argument_y, MPFR_RNDN);
+    note(t, x, y, result, error_of(t->type, result));
 }
 
 /* x and its neighbours, both signs. */
-static void check_around(tally *t, const function *f, float x) {
-    for (uint32_t i = 0; i < 9; i++) {
-        check_unary(t, f, from_bits(to_bits(fabsf(x)) + i - 4));
-        check_unary(t, f, from_bits((to_bits(fabsf(x)) + i - 4) | SIGN));
+static void check_around(tally *t, const function *f, double x) {
+    for (uint64_t i = 0; i < 9; i++) {
+        double near = from_bits(t->type, to_bits(t->type, fabs(x)) + i - 4);
+        check_unary(t, f, near);
+        check_unary(t, f, -near);
     }
 }
 
-/* The f32 nearest to multiples of pi/2: small ones, ones of every size, and those that come
+/* The numbers nearest to multiples of pi/2: small ones, ones of every size, and those that come
  * nearest, relative to the arguments' spacing, from the continued fractions of 2^e 2/pi. */
 static void sample_quadrants(tally *t, const function *f, unsigned samples, uint64_t *state) {
-    static const float hard[] = {0x1.f37c8ap95f, 0x1.47d0fep34f, 0x1.f9cbe2p7f,   0x1.32ede2p85f,
-                                 0x1.628d4cp40f, 0x1.13093p76f,  0x1.b08c4ap111f, 0x1.4665d2p25f,
-                                 0x1.2d97c8p2f,  0x1.abb4bp89f,  0x1.0f79ap57f,   0x1.9a48dep15f};
-    for (size_t i = 0; i < COUNT(hard); i++) {
+    static const double hard_f32[] = {0x1.f37c8ap95, 0x1.47d0fep34, 0x1.f9cbe2p7,   0x1.32ede2p85,
+                                      0x1.628d4cp40, 0x1.13093p76,  0x1.b08c4ap111, 0x1.4665d2p25,
+                                      0x1.2d97c8p2,  0x1.abb4bp89,  0x1.0f79ap57,   0x1.9a48dep15};
+    static const double hard_f64[] = {
+        0x1.6ac5b262ca1ffp849, 0x1.6ac5b262ca1ffp850, 0x1.504cac51f1eafp131, 0x1.e009c53148be1p991,
+        0x1.4c96c11134d36p577, 0x1.cfe482285f8edp860, 0x1.db41f3cb71d7bp680, 0x1.e7e44a78ac18cp197,
+        0x1.c45cd11154dfdp295, 0x1.83009e2e9e2ebp614, 0x1.b2196364d750bp253, 0x1.69eab0985179bp246,
+        0x1.6c6cbc45dc8dep5,   0x1.6c6cbc45dc8dep6,   0x1.b951f1572eba5p23};
+    const double *hard = t->type == &f32 ? hard_f32 : hard_f64;
+    size_t count = t->type == &f32 ? COUNT(hard_f32) : COUNT(hard_f64);
+    for (size_t i = 0; i < count; i++) {
         check_around(t, f, hard[i]);
     }
-    for (uint32_t exponent = 127; exponent < 255; exponent++) {
-        for (unsigned i = 0; i < samples / 32 + 1; i++) {
-            uint32_t mantissa = (uint32_t)(next_random(state) >> 41);
+    for (uint64_t exponent = 1; exponent < (UINT64_C(1) << t->type->exponents) / 2; exponent++) {
+        for (unsigned i = 0; i < samples; i++) {
+            uint64_t one = (UINT64_C(1) << (t->type->exponents - 1)) - 1;
+            uint64_t mantissa = next_random(state) >> (65 - t->type->digits);
+            double x = from_bits(t->type, (one + exponent) << (t->type->digits - 1) | mantissa);
+            mpfr_set_prec(argument, PRECISION + 1024);
+            mpfr_set_prec(argument_y, PRECISION + 1024);
             mpfr_const_pi(argument_y, MPFR_RNDN);
             mpfr_div_2ui(argument_y, argument_y, 1, MPFR_RNDN);
-            mpfr_set_flt(argument, from_bits(exponent << 23 | mantissa), MPFR_RNDN);
+            mpfr_set_d(argument, x, MPFR_RNDN);
             mpfr_div(argument, argument, argument_y, MPFR_RNDN);
             mpfr_round(argument, argument);
             mpfr_mul(argument, argument, argument_y, MPFR_RNDN);
-            check_around(t, f, mpfr_get_flt(argument, MPFR_RNDN));
+            x = mpfr_get_d(argument, MPFR_RNDN);
+            mpfr_set_prec(argument, PRECISION);
+            mpfr_set_prec(argument_y, PRECISION);
+            check_around(t, f, rounded(t->type, x));
         }
     }
 }
 
-static void sample_unary(tally *t, const function *f, unsigned samples, uint64_t *state) {
-    static const float edges[] = {
-        0.0f,           0x1p-126f,      0x1p-12f,     0.5f,          0x1.14bp-1f,   0.625f,
-        0x1.555556p-1f, 0x1.6a09e6p-1f, 1.0f,         0x1.555556p0f, 0x1.6a09e6p0f, 9.0f,
-        10.0f,          16.0f,          0x1.62e43p6f, /* exp, and below: sinh and cosh overflow; exp
-                                                         underflows, halfway, to 0 */
-        0x1.65a9f8p6f,  0x1.5d58ap6f,   0x1.9d1dap6f, 0x1.9fe368p6f, 89.5f,         126.0f,
-        128.0f,         149.0f,         150.0f,       INFINITY};
-    for (uint32_t top = 0; top < 512; top++) {
-        for (uint32_t i = 0; i < 4; i++) {
-            check_unary(t, f, from_bits(top << 23 | i));
-            check_unary(t, f, from_bits(top << 23 | (0x7fffff - i)));
-        }
-        for (unsigned i = 0; i < samples; i++) {
-            check_unary(t, f, from_bits(top << 23 | (uint32_t)(next_random(state) >> 41)));
+/* Where functions change their way or leave the range, in either type. */
+static const double edges[] = {
+    0.0, 0x1p-1022, 0x1p-126, 0x1p-300, 0x1p-53, 0x1p-27, 0x1p-12, 0x1.a827999fcef32p-2, 0.5,
+    0x1.14bp-1, 0.625, 0x1.555556p-1, 0x1.6a09e6p-1, 0x1.6a09e667f3bcdp-1, 0.75,
+    0x1.921fb54442d18p-1, 1.0, 0x1.555556p0, 0x1.6a09e6p0, 0x1.6a09e667f3bcdp0, 0x1.3504f333f9de6p1,
+    9.0, 10.0, 16.0, 20.0, 0x1p54, 0x1p60,
+    /* exp, and below: sinh and cosh overflow; exp underflows, halfway, to 0 */
+    0x1.62e43p6, 0x1.65a9f8p6, 0x1.5d58ap6, 0x1.9d1dap6, 0x1.9fe368p6, 89.5, 126.0, 128.0, 149.0,
+    150.0, 0x1.62e42fefa39efp9, 0x1.633ce8fb9f87dp9, 0x1.6232bdd7abcd2p9, 0x1.74385446d71c3p9,
+    0x1.74910d52d3051p9, 710.0, 1022.0, 1024.0, 1074.0, 1075.0, 0x1p107, 0x1p160, 0x1p266, 0x1p478,
+    0x1p902, INFINITY};
+
+static void sample_unary(tally *t, const function *f, uint64_t random, uint64_t *state) {
+    const format *type = t->type;
+    for (uint64_t top = 0; top < UINT64_C(2) << type->exponents; top++) {
+        uint64_t bits = top << (type->digits - 1), last = (UINT64_C(1) << (type->digits - 1)) - 1;
+        for (uint64_t i = 0; i < 4; i++) {
+            check_unary(t, f, from_bits(type, bits | i));
+            check_unary(t, f, from_bits(type, bits | (last - i)));
         }
     }
     for (size_t i = 0; i < COUNT(edges); i++) {
-        check_around(t, f, edges[i]);
+        check_around(t, f, rounded(type, edges[i]));
+    }
+    for (uint64_t i = 0; i < random; i++) {
+        check_unary(t, f, i & 1 ? random_near(type, state) : random_any(type, state));
     }
     if (f->trigonometric) {
-        sample_quadrants(t, f, samples, state);
+        uint64_t exponents = UINT64_C(1) << type->exponents;
+        sample_quadrants(t, f, (unsigned)(random / exponents / 32 + 1), state);
     }
 }
 
-static void sample_pow(tally *t, unsigned samples, uint64_t *state) {
-    static const float special[] = {0.0f,
-                                    0x1p-149f,
-                                    0x1.fffffcp-127f,
-                                    0x1p-126f,
-                                    0x1p-24f,
-                                    0.25f,
-                                    0.5f,
-                                    0x1.fffffep-1f,
-                                    1.0f,
-                                    0x1.000002p0f,
-                                    1.5f,
-                                    2.0f,
-                                    3.0f,
-                                    4.0f,
-                                    5.0f,
-                                    127.0f,
-                                    128.0f,
-                                    149.0f,
-                                    150.0f,
-                                    151.0f,
-                                    0x1.fffffep22f,
-                                    0x1p23f,
-                                    0x1.000002p23f,
-                                    0x1.fffffep23f,
-                                    0x1p24f,
-                                    0x1p31f,
-                                    0x1p64f,
-                                    0x1p127f,
-                                    0x1.fffffep127f,
-                                    INFINITY,
-                                    NAN};
+/* Each of these, of both signs, with each. */
+static void sample_specials(tally *t, const function_of_two *f) {
+    static const double special[] = {0.0,
+                                     0x1p-1074,
+                                     0x1p-1022,
+                                     0x1p-149,
+                                     0x1.fffffcp-127,
+                                     0x1p-126,
+                                     0x1p-53,
+                                     0x1p-24,
+                                     0.25,
+                                     0.5,
+                                     0x1.fffffep-1,
+                                     0x1.fffffffffffffp-1,
+                                     1.0,
+                                     0x1.000002p0,
+                                     0x1.0000000000001p0,
+                                     1.5,
+                                     2.0,
+                                     3.0,
+                                     4.0,
+                                     5.0,
+                                     127.0,
+                                     128.0,
+                                     149.0,
+                                     150.0,
+                                     151.0,
+                                     1023.0,
+                                     1024.0,
+                                     1074.0,
+                                     1075.0,
+                                     1077.0,
+                                     0x1.fffffep22,
+                                     0x1p23,
+                                     0x1.000002p23,
+                                     0x1.fffffep23,
+                                     0x1p24,
+                                     0x1p31,
+                                     0x1.fffffffffffffp51,
+                                     0x1p52,
+                                     0x1.0000000000001p52,
+                                     0x1.fffffffffffffp52,
+                                     0x1p53,
+                                     0x1p64,
+                                     0x1p127,
+                                     0x1.fffffep127,
+                                     0x1p1000,
+                                     0x1p1023,
+                                     0x1.fffffffffffffp1023,
+                                     INFINITY,
+                                     NAN};
     for (size_t i = 0; i < COUNT(special); i++) {
         for (size_t j = 0; j < COUNT(special); j++) {
             for (uint32_t sign = 0; sign < 4; sign++) {
-                check_pow(t, copysignf(special[i], sign & 1 ? -1.0f : 1.0f),
-                          copysignf(special[j], sign & 2 ? -1.0f : 1.0f));
+                check_binary(t, f, copysign(special[i], sign & 1 ? -1.0 : 1.0),
+                             copysign(special[j], sign & 2 ? -1.0 : 1.0));
             }
         }
     }
-    for (uint64_t i = 0; i < (uint64_t)samples * 64; i++) {
+}
+
+static void sample_pow(tally *t, const function_of_two *f, uint64_t random, uint64_t *state) {
+    const format *type = t->type;
+    const double top = (double)type->highest, bottom = (double)(type->lowest - type->digits);
+    for (uint64_t i = 0; i < random; i += 13) {
         /* the whole plane; bases near 1, and any, with a result that is neither 0 nor infinite, or
          * just at the edge; integral exponents */
-        float x = from_bits((uint32_t)next_random(state));
-        check_pow(t, x, from_bits((uint32_t)next_random(state)));
-        float near_one = (float)exp2(random_between(state, -1.0, 1.0));
-        float nearer = from_bits(0x3f800000 - 4096 + (uint32_t)(next_random(state) >> 51));
-        const float base[] = {fabsf(x), near_one, nearer};
+        double x = random_any(type, state);
+        check_binary(t, f, x, random_any(type, state));
+        double near = rounded(type, exp2(random_between(state, -1.0, 1.0)));
+        uint64_t one = to_bits(type, 1.0);
+        double nearer = from_bits(type, one - 4096 + (next_random(state) >> 51));
+        const double base[] = {fabs(x), near, nearer};
         for (size_t b = 0; b < COUNT(base); b++) {
-            double log = log2((double)base[b]);
-            check_pow(t, base[b], (float)(random_between(state, -152.0, 130.0) / log));
-            check_pow(t, base[b], (float)(random_between(state, 127.5, 128.1) / log));
-            check_pow(t, base[b], (float)(random_between(state, -150.5, -125.0) / log));
-            check_pow(t, -base[b], (float)trunc(random_between(state, -152.0, 130.0) / log));
+            double log = log2(base[b]);
+            double middle = random_between(state, bottom - 3.0, top + 2.0) / log;
+            check_binary(t, f, base[b], middle);
+            check_binary(t, f, base[b], random_between(state, top - 0.5, top + 0.1) / log);
+            check_binary(t, f, base[b], random_between(state, bottom, bottom + 26.0) / log);
+            check_binary(t, f, -base[b], trunc(middle));
         }
+    }
+}
+
+static void sample_atan2(tally *t, const function_of_two *f, uint64_t random, uint64_t *state) {
+    const format *type = t->type;
+    for (uint64_t i = 0; i < random; i += 4) {
+        /* the whole plane; by ratios: of any size, near 1, near tan(pi/8) */
+        double x = random_any(type, state);
+        check_binary(t, f, random_any(type, state), x);
+        check_binary(t, f, x * random_near(type, state), x);
+        check_binary(t, f, x * random_between(state, 0.9, 1.1), x);
+        check_binary(t, f, x * random_between(state, 0.41, 0.42), x);
     }
 }
 
@@ -269,32 +404,33 @@ static double per_unit(double value) {
     return value;
 }
 
-static float walk_one(tally *t, const function *f, float x) {
-    float result = f->f(x);
-    double truth = f->fast((double)x);
-    double error = fabs((double)result - truth) * per_unit(truth);
-    bool sure = error <= 0.9 * LIMIT && (result != 0.0f || !signbit(result) == !signbit(truth));
+static double walk_one(tally *t, const function *f, double x) {
+    double result = f->f(x);
+    double truth = f->fast(x);
+    double error = fabs(result - truth) * per_unit(truth);
+    bool sure = error <= 0.9 * f32.limit && (result != 0.0 || !signbit(result) == !signbit(truth));
     sure = sure || (isnan(result) && isnan(truth));
-    sure = sure || (isinf(result) && (result > 0.0f ? truth >= 0x1p128 : truth <= -0x1p128));
+    sure = sure || (isinf(result) && (result > 0.0 ? truth >= 0x1p128 : truth <= -0x1p128));
     if (!sure) {
         check_unary(t, f, x);
     } else {
-        note(t, x, 0.0f, result, error <= LIMIT ? error : 0.0);
+        note(t, x, 0.0, result, error <= f32.limit ? error : 0.0);
     }
     return result;
 }
 
 static void walk_all(tally *t, const function *f) {
-    for (uint32_t u = 0; u < SIGN; u++) {
-        float x = from_bits(u);
-        float result = walk_one(t, f, x);
+    for (uint64_t u = 0; u < UINT64_C(1) << 31; u++) {
+        double x = from_bits(&f32, u);
+        double result = walk_one(t, f, x);
         if (f->symmetry == NO_SYMMETRY) {
             walk_one(t, f, -x);
             continue;
         }
-        float mirrored = f->f(-x), wanted = f->symmetry == ODD ? -result : result;
-        bool same = to_bits(mirrored) == to_bits(wanted) || (isnan(mirrored) && isnan(wanted));
-        note(t, -x, 0.0f, mirrored, same ? 0.0 : INFINITY);
+        double mirrored = f->f(-x), wanted = f->symmetry == ODD ? -result : result;
+        bool same =
+            to_bits(&f32, mirrored) == to_bits(&f32, wanted) || (isnan(mirrored) && isnan(wanted));
+        note(t, -x, 0.0, mirrored, same ? 0.0 : INFINITY);
     }
 }
 
@@ -308,28 +444,32 @@ static bool selected(const char *name, int count, char **names) {
     return count == 0;
 }
 
-static void report(const tally *t) {
-    printf("%-12s %11" PRIu64 " arguments, largest error %.4f ULP at %a", t->name, t->count,
-           t->worst, (double)t->x);
-    printf(strcmp(t->name, "pow") ? "\n" : ", %a\n", (double)t->y);
+static void report(const tally *t, bool two, uint64_t *count, uint64_t *failures) {
+    printf("%-16s %11" PRIu64 " arguments, largest error %.4f ULP at %a", t->name, t->count,
+           t->worst, t->x);
+    if (two) {
+        printf(", %a", t->y);
+    }
+    printf("\n");
     fflush(stdout);
+    *count += t->count;
+    *failures += t->failures;
 }
 
 int main(int argc, char **argv) {
-    unsigned samples = 3000;
-    uint64_t seed = 1, count = 0, failures = 0;
+    uint64_t random = 1000000, seed = 1, count = 0, failures = 0;
     bool exhaustive = false;
     int i = 1;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
         if (!strcmp(argv[i], "--exhaustive")) {
             exhaustive = true;
-        } else if (!strcmp(argv[i], "--samples") && i + 1 < argc) {
-            samples = (unsigned)strtoul(argv[++i], NULL, 0);
+        } else if (!strcmp(argv[i], "--random") && i + 1 < argc) {
+            random = strtoull(argv[++i], NULL, 0);
         } else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
             seed = strtoull(argv[++i], NULL, 0);
         } else {
             fprintf(stderr,
-                    "usage: vyre_ulp [--exhaustive] [--samples N] [--seed N] [FUNCTION...]\n");
+                    "usage: vyre_ulp [--exhaustive] [--random N] [--seed N] [FUNCTION...]\n");
             return 2;
         }
     }
@@ -337,25 +477,30 @@ int main(int argc, char **argv) {
     uint64_t state = seed;
     for (size_t k = 0; k < COUNT(functions); k++) {
         const function *f = &functions[k];
-        tally t = {.name = f->name};
-        if (!selected(f->name, argc - i, argv + i)) {
+        tally t = {.name = f->name, .type = f->type};
+        if (!selected(f->name, argc - i, argv + i) || (exhaustive && f->type != &f32)) {
             continue;
         }
         if (exhaustive) {
             walk_all(&t, f);
         } else {
-            sample_unary(&t, f, samples, &state);
+            sample_unary(&t, f, random, &state);
         }
-        report(&t);
-        count += t.count;
-        failures += t.failures;
+        report(&t, false, &count, &failures);
     }
-    if (!exhaustive && selected("pow", argc - i, argv + i)) {
-        tally t = {.name = "pow"};
-        sample_pow(&t, samples, &state);
-        report(&t);
-        count += t.count;
-        failures += t.failures;
+    for (size_t k = 0; !exhaustive && k < COUNT(functions_of_two); k++) {
+        const function_of_two *f = &functions_of_two[k];
+        tally t = {.name = f->name, .type = f->type};
+        if (!selected(f->name, argc - i, argv + i)) {
+            continue;
+        }
+        sample_specials(&t, f);
+        if (f->exact == mpfr_pow) {
+            sample_pow(&t, f, random, &state);
+        } else {
+            sample_atan2(&t, f, random, &state);
+        }
+        report(&t, true, &count, &failures);
     }
     mpfr_clears(exact, argument, argument_y, distance, (mpfr_ptr)NULL);
     mpfr_free_cache();
@@ -363,7 +508,7 @@ int main(int argc, char **argv) {
     if (!exhaustive) {
         printf(", seed %" PRIu64, seed);
     }
-    printf(", %" PRIu64 " arguments, %" PRIu64 " failures (above %.0f ULP)\n", count, failures,
-           LIMIT);
+    printf(", %" PRIu64 " arguments, %" PRIu64 " failures (above %.0f ULP in f32, %.0f in f64)\n",
+           count, failures, f32.limit, f64.limit);
     return failures != 0 || count == 0;
 }

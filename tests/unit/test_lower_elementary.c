@@ -9,15 +9,25 @@ TEST(every_function_gives_the_same_bits) {
         if (info->operands != VYRE_OPERANDS_ELEMENTARY) {
             continue;
         }
-        char text[512];
-        snprintf(text, sizeof text,
-                 "program p workgroup(64) elements(256) { in x : u32[256]; out y : u32[4096];\n"
-                 "  for (k in 0 .. 16) { let b = x[global_id.x] * (2 * k + 1) + (k << 27);\n"
-                 "    let f = bitcast<f32>(b); if (k == 0) { f = f32(global_id.x) - 128.0; }\n"
-                 "    y[global_id.x * 16 + k] = bitcast<u32>(%s(f%s)); } }",
-                 info->spelling, info->arity == 2 ? ", bitcast<f32>(x[k])" : "");
-        for (uint64_t seed = 0; seed < test_scaled(4); seed++) {
-            lowering_same(text, "elementary", seed);
+        for (uint32_t wide = 0; wide < 2; wide++) {
+            const unsigned width = wide ? 64 : 32;
+            char text[640];
+            snprintf(text, sizeof text,
+                     "program p workgroup(64) elements(256) { in x : u%u[%u]; out y : u%u[4096];\n"
+                     "  for (k in 0 .. 16) { let t = u%u(k);\n"
+                     "    let b = x[global_id.x %% len(x)] * (2 * t + 1) + (t << %u); let f = "
+                     "bitcast<f%u>(b);\n"
+                     "    if (k == 0) { f = f%u(global_id.x) - 128.0; }\n"
+                     "    let r = %s(f%s); // of a NaN the payload is open\n"
+                     "    y[global_id.x * 16 + k] = select(is_nan(r), 1, bitcast<u%u>(r)); } }",
+                     width, 8192 / width, width, width, width - 5, width, width, info->spelling,
+                     info->arity == 1 ? ""
+                     : wide           ? ", bitcast<f64>(x[k])"
+                                      : ", bitcast<f32>(x[k])",
+                     width);
+            for (uint64_t seed = 0; seed < test_scaled(4); seed++) {
+                lowering_same(text, "elementary", seed);
+            }
         }
     }
 }

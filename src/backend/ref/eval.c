@@ -156,34 +156,20 @@ static uint64_t integer(vyre_expr_op op, vyre_type type, int width, uint64_t x, 
     return 0;
 }
 
-static float (*const elementary_of_one[VYRE_EXPR_COUNT])(float) = {
-    [VYRE_EXPR_EXP] = vyre_ref_exp,   [VYRE_EXPR_EXP2] = vyre_ref_exp2,
-    [VYRE_EXPR_LOG] = vyre_ref_log,   [VYRE_EXPR_LOG2] = vyre_ref_log2,
-    [VYRE_EXPR_SIN] = vyre_ref_sin,   [VYRE_EXPR_COS] = vyre_ref_cos,
-    [VYRE_EXPR_TAN] = vyre_ref_tan,   [VYRE_EXPR_ASIN] = vyre_ref_asin,
-    [VYRE_EXPR_ACOS] = vyre_ref_acos, [VYRE_EXPR_ATAN] = vyre_ref_atan,
-    [VYRE_EXPR_SINH] = vyre_ref_sinh, [VYRE_EXPR_COSH] = vyre_ref_cosh,
-    [VYRE_EXPR_TANH] = vyre_ref_tanh, [VYRE_EXPR_INVERSE_SQRT] = vyre_ref_inverse_sqrt,
-};
-
-static uint64_t elementary(vyre_expr_op op, float a, float b) {
-    return vyre_ref_from_f32(op == VYRE_EXPR_POW ? vyre_ref_pow(a, b) : elementary_of_one[op](a));
-}
-
-#define REAL                 float
-#define NAME                 float32
-#define MATH(name)           name##f
-#define TO(x)                vyre_ref_from_f32(x)
-#define FROM(b)              vyre_ref_f32(b)
-#define ELEMENTARY(op, a, b) elementary(op, a, b)
+#define REAL       float
+#define NAME       float32
+#define MATH(name) name##f
+#define TO(x)      vyre_ref_from_f32(x)
+#define FROM(b)    vyre_ref_f32(b)
+#define ELEMENTARY vyre_ref_elementary
 #include "backend/ref/float.inc"
 
-#define REAL                 double
-#define NAME                 float64
-#define MATH(name)           name
-#define TO(x)                vyre_ref_from_f64(x)
-#define FROM(b)              vyre_ref_f64(b)
-#define ELEMENTARY(op, a, b) 0
+#define REAL       double
+#define NAME       float64
+#define MATH(name) name
+#define TO(x)      vyre_ref_from_f64(x)
+#define FROM(b)    vyre_ref_f64(b)
+#define ELEMENTARY vyre_ref_elementary_f64
 #include "backend/ref/float.inc"
 
 uint64_t vyre_ref_apply(vyre_expr_op op, vyre_type type, uint64_t x, uint64_t y, uint64_t z) {
