@@ -98,6 +98,10 @@ void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out
     vyre_shapes_evaluate(shapes, step, out);
 }
 
+bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step) {
+    return shapes->steps.data[step].even;
+}
+
 vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
                              const vyre_allocator *a) {
     vyre_calls calls;

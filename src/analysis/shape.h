@@ -55,6 +55,10 @@ vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step);
 /* Shapes of the step's expressions: out[i] is that of expression first_expr + i. */
 void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out);
 
+/* Whether lanes make as many trips of the FOR at the step wherever they start: those that share its
+ * end and step. */
+bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step);
+
 /* Why the control at a step is not uniform over a scope, as a chain of causes from the condition
  * to the origin. */
 typedef enum vyre_cause_kind {

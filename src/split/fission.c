@@ -15,6 +15,7 @@
 #include "lower/inline.h"
 #include "lower/lower_async.h"
 #include "lower/lower_continue.h"
+#include "lower/lower_even.h"
 #include "lower/lower_grid.h"
 #include "lower/passes.h"
 #include "opt/webs.h"
@@ -522,11 +523,15 @@ static vyre_status part_reductions(vyre_program *program, vyre_split_scope scope
 static vyre_status prepare(vyre_module *m, const vyre_program *program,
                            const vyre_split_options *options, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    vyre_program *inlined = NULL, *parted = NULL, *copied = NULL, *apart = NULL;
+    vyre_program *inlined = NULL, *even = NULL, *parted = NULL, *copied = NULL, *apart = NULL;
     vyre_status status = vyre_inline(program, a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = part_reductions(inlined, options->scope, a, &parted, diag);
+        status = vyre_lower_even(inlined, options->scope, a, &even, diag);
         vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = part_reductions(even, options->scope, a, &parted, diag);
+        vyre_program_release(even);
     }
     if (status == VYRE_OK) {
         status = vyre_lower_async(parted, options->scope, a, &copied, diag);
