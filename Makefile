@@ -24,7 +24,7 @@ vyre: data-parallel programs with grid-wide barriers, the same result on any dev
   make                 build everything into build/
   make run             build and run an example (RUN="FILE options" for another)
   make test            build and run the quick tests
-  make lint            formatting, clang-tidy, warnings as errors with gcc and clang
+  make lint            formatting, clang-tidy, warnings of gcc and clang as errors
   make test-asan       the tests with the address and undefined behaviour sanitizers
   make test-tsan       the tests with the thread sanitizer
   make test-mutants    does a test notice each seeded fault? (M=NAME: lists the test that does)
@@ -51,11 +51,11 @@ help:
 	@echo "$$HELP"
 
 # One folder per kind of build; made once, kept up to date by ninja itself.
-build-asan/build.ninja:    options = -DVYRE_SANITIZE=address,undefined
-build-tsan/build.ninja:    options = -DVYRE_SANITIZE=thread
-build-mutants/build.ninja: options = -DVYRE_MUTANTS=ON
-build-clang/build.ninja:   options = -DCMAKE_C_COMPILER=clang
-build-fuzz/build.ninja:    options = -DCMAKE_C_COMPILER=clang -DVYRE_FUZZ=ON \
+build-asan/build.ninja:    options = -DVYRE_PEERS=OFF -DVYRE_SANITIZE=address,undefined
+build-tsan/build.ninja:    options = -DVYRE_PEERS=OFF -DVYRE_SANITIZE=thread
+build-mutants/build.ninja: options = -DVYRE_PEERS=OFF -DVYRE_MUTANTS=ON -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1
+build-clang/build.ninja:   options = -DVYRE_PEERS=OFF -DCMAKE_C_COMPILER=clang
+build-fuzz/build.ninja:    options = -DVYRE_PEERS=OFF -DCMAKE_C_COMPILER=clang -DVYRE_FUZZ=ON \
                                      -DVYRE_SANITIZE=address,undefined
 %/build.ninja: | setup-run
 	@cmake -S . -B $* -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER=gcc $(options) >/dev/null

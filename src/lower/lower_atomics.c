@@ -125,7 +125,8 @@ static void direct(vyre_each *each, const vyre_stmt_node *n, vyre_expr index, vy
 /* add, min, max */
 static void retried(vyre_each *each, const vyre_stmt_node *n, vyre_expr index, vyre_expr value) {
     vyre_builder *to = each->rw.to;
-    const vyre_type type = (vyre_type)each->rw.p->decls[n->decl].type, word = bits_of(type);
+    const vyre_type type = (vyre_type)each->rw.p->decls[n->decl].type,
+                    word = bits_of(each->rw.p->decls[n->decl].type);
     const vyre_decl memory = each->rw.decls[n->decl];
     const vyre_expr_op op = n->sub == VYRE_ATOMIC_ADD   ? VYRE_EXPR_ADD
                             : n->sub == VYRE_ATOMIC_MIN ? VYRE_EXPR_MIN
