@@ -385,6 +385,35 @@ static const char *const cut_programs[] = {
     "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
     "  let i = global_id.x; let j = min(i, 50); if (j < 60) { b[i] = a[j] + j; } }"};
 
+/* Lanes that walk along rows of their own, a multiple of eight elements: by tiles, but for stores
+ * that are not made in each trip, or whose buffer the loop reads. */
+TEST(short_rows_go_by_tiles) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 8, 127, 128, 136, 1031, 2048};
+    static const char *const walks[] = {
+        "let sum = 0; for (k in 0 .. 8) { sum = sum + a[i * 8 + k]; b[i * 8 + k] = sum; }",
+        "for (k in 8 .. 24) { b[i * 16 + k - 8] = a[i * 16 + k] * k; }",
+        "for (k in 0 .. 8) { b[i * 8 + k] = a[i * 8 + k] + 3 * b[i * 8 + 7 - k]; }",
+        "for (k in 0 .. 8) { b[i * 8 + k] = i; b[i * 8 + k] = a[i * 8 + k] + k; }",
+        "for (k in 0 .. 8) { if (a[i * 8 + k] % 3 != 0) { b[i * 8 + k] = a[i * 8 + 2] + k; } }",
+        "for (k in 0 .. 8) { b[i * 8 + k] = a[i * 8 + k]; if (k == a[0] % 8) { break; } }",
+        "let sum = 0; for (k in 0 .. 16) { sum = sum * 3 + a[i * 3 + k]; } b[i] = sum;",
+        "let sum = 0; let row = a[i] % 60 * 8; for (k in 0 .. 8) { sum = sum * 3 + a[row + k]; }\n"
+        "  b[i] = sum;",
+        "w[l] = a[i]; barrier; let sum = w[31 - l];\n"
+        "  for (k in 0 .. 24) { b[i * 24 + k] = sum; sum = sum + a[i * 24 + k]; }"};
+    char text[512];
+    for (size_t k = 0; k < sizeof walks / sizeof *walks; k++) {
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+                       "  workgroup w : u32[32]; let i = global_id.x; let l = local_id.x;\n  %s }",
+                       walks[k]);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+            check(text, sizes[i], sizes[i] / 256 + 1, 1, 1);
+        }
+    }
+}
+
 /* Where pieces are short, one behind the other, lanes run without asking, on some processors in
  * gangs. */
 TEST(short_pieces_follow_each_other) {

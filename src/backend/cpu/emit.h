@@ -357,12 +357,18 @@ bool cpu_ask_range(cpu_emit *e, vyre_stmt loop, uint32_t label, cpu_value room,
  * and its address (in a gang: of the first lane). */
 bool cpu_is_steady(const cpu_emit *e, uint32_t site);
 cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site);
-/* tile.c: whether an access of a strip is one for tiles; begins one, and gives whether it is inside
- * up to the trip `last`; loads what the trip begins with; where the elements of a trip are. */
-bool cpu_tile_fits(const cpu_emit *e, vyre_decl decl, uint32_t site, const cpu_value *index);
+/* Whether a statement of the loop is run in each trip. */
+bool cpu_is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt);
+/* tile.c: whether an access of a strip is one for tiles (whole: trips are known to be); begins one,
+ * and gives whether it is inside up to the trip `last`; loads what the trip begins with, stores
+ * what it ends; where the elements of a trip are. */
+enum { CPU_TILE = 8 }; /* trips */
+bool cpu_tile_fits(const cpu_emit *e, vyre_decl decl, vyre_stmt loop, uint32_t site,
+                   const cpu_value *index, bool whole);
 cpu_value cpu_tile_begin(cpu_emit *e, vyre_decl decl, uint32_t label, uint32_t access,
                          cpu_value index, cpu_value last);
 void cpu_tile_fill(cpu_emit *e, vyre_stmt loop, uint32_t strip, const char *trip);
+void cpu_tile_flush(cpu_emit *e, vyre_stmt loop, uint32_t strip, const char *trip);
 cpu_value cpu_tile_address(cpu_emit *e, uint32_t access, const char *trip);
 /* emit_stmt.c */
 void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt);

@@ -24,7 +24,8 @@ typedef struct strip {
     cpu_value trips;     /* i64 */
     cpu_value last;      /* i64: trips - 1 */
     cpu_value inside;
-    bool any; /* accesses that are asked for */
+    bool any;   /* accesses that are asked for */
+    bool whole; /* the trips are known to be whole tiles */
 } strip;
 
 static cpu_value wide(cpu_emit *e, const char *how, cpu_value v) {
@@ -91,13 +92,14 @@ static bool fits(const cpu_emit *e, const access *a) {
 static void ask(cpu_emit *e, strip *s, const access *a) {
     cpu_site *at = &e->sites[a->site];
     char name[28];
-    at->tiled = cpu_tile_fits(e, a->decl, a->site, &a->now);
+    at->tiled = cpu_tile_fits(e, a->decl, s->loop, a->site, &a->now, s->whole);
     at->used = at->tiled || fits(e, a);
     if (at->tiled) {
         cpu_note(e, s->loop, "rows",
-                 "eight elements of each lane are loaded at once because lanes walk along rows");
-        require(e, s,
-                cpu_tile_begin(e, a->decl, s->label, at->access, cpu_each(e, a->now), s->last));
+                 "eight elements of each lane are %s at once because lanes walk "
+                 "along rows",
+                 a->site < e->p->expr_count ? "loaded" : "stored");
+        require(e, s, cpu_tile_begin(e, a->decl, s->label, at->access, a->now, s->last));
     }
     if (!at->used || at->tiled) {
         return;
@@ -153,8 +155,7 @@ static void ask_all(cpu_emit *e, strip *s) {
 
 /* Loops that begin apart (side.c). */
 
-/* Whether a statement of the loop is run in each trip. */
-static bool is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt) {
+bool cpu_is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt) {
     bool each = true;
     for (vyre_stmt i = loop + 1; i < stmt; i++) {
         each &= e->p->stmts[i].op != VYRE_STMT_IF || e->p->stmts[i].match < stmt;
@@ -167,7 +168,7 @@ static bool is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt) {
 static void choose_accesses(cpu_emit *e, vyre_stmt loop, const access *list, uint32_t count) {
     const vyre_program_view *p = e->p;
     for (vyre_stmt i = loop + 1; i < p->stmts[loop].match; i++) {
-        const bool each = is_in_each_trip(e, loop, i);
+        const bool each = cpu_is_in_each_trip(e, loop, i);
         for (vyre_expr x = p->stmts[i].first_expr; x < p->stmts[i].end_expr; x++) {
             e->sites[x].used = each;
         }
@@ -285,6 +286,9 @@ static void emit_copy(cpu_emit *e, const strip *s, bool steady) {
     cpu_line(e, "  br label %%cont%u", label);
     cpu_line(e, "cont%u:", label);
     trip = cpu_new(e, VYRE_I64, CPU_ONE, "load i64, ptr %%trip_of%u", strip_label);
+    if (steady) {
+        cpu_tile_flush(e, s->loop, strip_label, trip.text);
+    }
     trip = cpu_new(e, VYRE_I64, CPU_ONE, "add nuw nsw i64 %s, 1", trip.text);
     cpu_line(e, "  store i64 %s, ptr %%trip_of%u", trip.text, strip_label);
     cpu_value more = cpu_compare(e, "ult", trip, s->trips);
@@ -293,15 +297,26 @@ static void emit_copy(cpu_emit *e, const strip *s, bool steady) {
     cpu_line(e, "  br label %%over%u", strip_label);
 }
 
+/* Whether lanes walk along rows in the loop. What is emitted to find out has no effects. */
+static bool has_tiles(cpu_emit *e, const strip *s) {
+    const uint32_t count = e->sites[e->p->expr_count + s->loop].access - 1;
+    access list[CPU_MOST_STEADY + 1] = {0};
+    bool any = false;
+    sweep(e, s->loop, list, false);
+    for (uint32_t i = 1; i <= count; i++) {
+        any |= cpu_tile_fits(e, list[i].decl, s->loop, list[i].site, &list[i].now, s->whole);
+    }
+    return any;
+}
+
 /* Whether the loop is one for strips: its trips are the same for all lanes of the gang. */
-static bool applies(const cpu_emit *e, vyre_stmt loop, const cpu_value *to) {
+static bool applies(const cpu_emit *e, vyre_stmt loop) {
     const vyre_expr by = e->p->stmts[loop].arg[2];
     if (by != VYRE_NONE &&
         (e->p->exprs[by].op != VYRE_EXPR_LITERAL || e->p->exprs[by].u.bits != 1)) {
         return false;
     }
-    const bool is_short = to->known && to->bits <= CPU_SHORT; /* LLVM may unroll it */
-    return !is_short && !e->parts[loop] && e->sites[e->p->expr_count + loop].access;
+    return !e->parts[loop] && e->sites[e->p->expr_count + loop].access;
 }
 
 bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop) {
@@ -312,8 +327,16 @@ bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop) {
     cpu_emit_exprs(e, n->first_expr, n->end_expr);
     const cpu_value from = cpu_operand(e, n, 0);
     strip s = {.loop = loop, .to = cpu_operand(e, n, 1)};
-    if (!applies(e, loop, &s.to) || from.hold != CPU_ONE || s.to.hold != CPU_ONE) {
+    if (!applies(e, loop) || from.hold != CPU_ONE || s.to.hold != CPU_ONE) {
         return false;
+    }
+    s.whole = from.known && s.to.known && from.bits < s.to.bits &&
+              (s.to.bits - from.bits) % CPU_TILE == 0;
+    if (s.to.known && s.to.bits <= CPU_SHORT) { /* else LLVM may unroll it */
+        cpu_set(e, n->var, from, true);
+        if (!s.whole || !has_tiles(e, &s)) {
+            return false;
+        }
     }
     const uint32_t label = s.label = cpu_label(e);
     cpu_note_loop(e, loop);

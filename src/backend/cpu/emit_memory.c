@@ -3,7 +3,7 @@
  * buffer. A gang whose indices are consecutive makes one vector access if its last index is inside
  * too (which also says that no index wraps), else one access per lane. Where a clamp or a choice
  * makes indices that mostly are consecutive, a gang asks whether they are; lanes that walk along
- * rows load from tiles (tile.c).
+ * rows load and store by tiles (tile.c).
  *
  * Different declarations never share memory, so each access says to which one it belongs. */
 #include <stdio.h>
@@ -648,6 +648,10 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
 /* Each lane an element. */
 static void store_each(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v, uint32_t site) {
     const bool own = is_private(e, decl) && e->width > 1;
+    if (cpu_is_steady(e, site) && e->sites[site].tiled) {
+        cpu_store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);
+        return;
+    }
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
         if (cpu_is_steady(e, site) && !cpu_is_masked(e)) {
             cpu_store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);

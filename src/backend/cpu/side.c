@@ -90,7 +90,7 @@ static bool find_differences(cpu_emit *e) {
 /* How many gangs. */
 
 static bool can_run_together(const cpu_emit *e) {
-    bool can = e->width > 1 && !e->masked_tail;
+    bool can = e->width > 1 && !e->masked_tail && !e->tiled;
     for (vyre_stmt i = e->p->entry; i < e->p->stmt_count && can; i++) {
         const uint8_t op = e->p->stmts[i].op;
         can = op == VYRE_STMT_LET || op == VYRE_STMT_ASSIGN || op == VYRE_STMT_STORE ||
