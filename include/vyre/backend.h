@@ -67,10 +67,11 @@ typedef struct vyre_launch {
 /* Zeros when `launch` is called. */
 typedef struct vyre_launch_result {
     bool is_queued; /* it is not done, and all else comes with `await` or `finish` */
+    bool is_timed;  /* device_ns is known */
     uint64_t steps;
     uint64_t race_count, harmless_race_count;
     uint32_t races_stored;
-    uint64_t device_ns; /* 0: not known */
+    uint64_t device_ns;
     uint64_t trap_lane; /* of VYRE_TRAP: the lowest lane that trapped in the launch, which all
                            others have run to its end */
 } vyre_launch_result;
@@ -79,7 +80,7 @@ typedef struct vyre_launch_result {
  * them in the order in which they were enqueued. */
 typedef struct vyre_launch_results {
     uint64_t launches;  /* that are done */
-    uint64_t device_ns; /* of those that were timed */
+    uint64_t device_ns; /* of those that were timed; a sum beyond 2^64 is VYRE_LIMIT */
     uint64_t untimed;
     /* VYRE_OK, or how it ended: launches behind the first that failed, or behind the grid barrier
      * that follows a trap, count for nothing. Of the lanes that trapped in that interval the lowest
@@ -93,6 +94,22 @@ typedef struct vyre_launch_results {
 VYRE_API void vyre_launch_results_add(vyre_launch_results *results, const vyre_launch *launch,
                                       vyre_status status, const vyre_launch_result *result,
                                       const vyre_diag *diag);
+
+/* One of several writes. */
+typedef struct vyre_memory_write {
+    vyre_memory memory;
+    uint64_t offset, size;
+    const void *data;
+} vyre_memory_write;
+
+/* A launch on a device without memory of its own. */
+typedef struct vyre_bytes_launch {
+    const vyre_launch *launch; /* whose memory means nothing */
+    /* By declaration: what the buffer holds, and, unless it is `in`, where the launch leaves what
+     * it holds then; NULL where it has no bytes. */
+    void *const *bytes;
+    const uint64_t *sizes;
+} vyre_bytes_launch;
 
 /* A segment of a module, bound by declaration number of the segment. All is in place but what
  * changes from launch to launch: scalars, memory that changes places, the tick.
@@ -132,7 +149,8 @@ typedef struct vyre_device_table {
     /* Zero-filled memory. */
     vyre_status (*allocate)(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
                             vyre_diag *diag);
-    void (*free)(vyre_backend_device *device, vyre_memory memory);
+    /* Whatever it says, the memory is not used again. Also on a lost device. */
+    vyre_status (*free)(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag);
     vyre_status (*write)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
                          const void *data, uint64_t size, vyre_diag *diag);
     vyre_status (*read)(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
@@ -151,7 +169,8 @@ typedef struct vyre_device_table {
                            vyre_backend_kernel **out_kernel, vyre_diag *diag);
     void (*destroy)(vyre_backend_device *device, vyre_backend_kernel *kernel);
     /* Enqueues or runs; the memory of a launch is seen by the next one. One that was enqueued says
-     * so in out_result, and VYRE_OK. */
+     * so in out_result, and VYRE_OK. VYRE_LIMIT of a program that waits for its grid: that grid is
+     * too large to be on the device at once, and nothing ran; it is split then, if it may. */
     vyre_status (*launch)(vyre_backend_device *device, vyre_backend_kernel *kernel,
                           const vyre_launch *launch, vyre_launch_result *out_result,
                           vyre_diag *diag);
@@ -186,6 +205,33 @@ typedef struct vyre_device_table {
     /* Whether making the kernel meant to compile it. (optional) NULL: it is not known. */
     void (*origin)(vyre_backend_device *device, const vyre_backend_kernel *kernel,
                    vyre_code_origin *out_origin);
+    /* Several writes at once, in order. (optional) NULL: they come one by one. */
+    vyre_status (*write_many)(vyre_backend_device *device, const vyre_memory_write *writes,
+                              uint32_t count, vyre_diag *diag);
+    /* Makes memory of bytes of the host, which are used where they are; `capacity` of them may be
+     * read and written, `size` count. VYRE_UNSUPPORTED: not these. (optional) NULL: none. */
+    vyre_status (*adopt)(vyre_backend_device *device, void *bytes, uint64_t size, uint64_t capacity,
+                         vyre_memory *out_memory, vyre_diag *diag);
+    /* In place of `free` for what was adopted: the bytes are in place, and the host's again. Also
+     * on a lost device. (optional) NULL exactly if adopt is. */
+    vyre_status (*disown)(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag);
+    /* Does now what the first dispatch would have to wait for. (optional) NULL: there is nothing.
+     */
+    vyre_status (*prepare)(vyre_backend_device *device, vyre_diag *diag);
+    /* All that was begun is done and in its place, or it is told what failed; nothing of a pass is
+     * under way. (optional) NULL: it always is. */
+    vyre_status (*flush)(vyre_backend_device *device, vyre_diag *diag);
+    /* Last words: called once in front of `close`, with no memory and no kernels left, where
+     * somebody wants to know whether all ended well. (optional) NULL: it did. */
+    vyre_status (*shutdown)(vyre_backend_device *device, vyre_diag *diag);
+    /* Numbers of its own, each by a name that stays the same. (optional) NULL: none. */
+    void (*metrics)(vyre_backend_device *device, vyre_metric_fn tell, void *user);
+    /* For a device that takes bytes and gives bytes, and has no memory in between: it leaves out
+     * allocate, free, write, read, copy, zero and launch; the runtime keeps the bytes of each
+     * buffer and gives them to each launch. (optional) NULL: it has memory. */
+    vyre_status (*launch_bytes)(vyre_backend_device *device, vyre_backend_kernel *kernel,
+                                const vyre_bytes_launch *launch, vyre_launch_result *out_result,
+                                vyre_diag *diag);
 } vyre_device_table;
 
 /* What a backend decided about the code of a segment, for people who tune programs. */

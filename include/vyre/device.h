@@ -31,9 +31,18 @@ typedef struct vyre_device_info {
     bool has_f64, has_u64_atomics, has_float_atomics, has_subgroups, has_async_copy;
     /* What the hardware has of its own; every device runs these programs, some emulate. */
     bool has_f16, has_bf16, has_tensor_cores, has_indirect_launch;
+    bool has_async_compute;      /* several queues run side by side */
+    bool has_speculation;        /* what is launched in vain is undone by the device */
+    bool has_persistent_threads; /* kernels may stay and take work from a queue in memory */
+    bool is_distributed;         /* more than one rank: collectives reach others */
+    /* Memory of the caller can be used where it is (vyre_buffer_wrap), if it begins at a multiple
+     * of host_alignment and has host_padding bytes more. */
+    bool wraps_memory;
+    uint32_t host_alignment, host_padding;
     uint32_t native_subgroup; /* lanes; 0: emulated */
     bool reports_device_time, has_hardware_counters;
     uint32_t max_group_lanes;
+    uint32_t max_group[3]; /* of these along each axis */
     uint32_t max_groups[3];
     uint64_t max_workgroup_bytes;
     uint64_t max_buffer_bytes;
@@ -86,20 +95,43 @@ VYRE_API vyre_status vyre_device_open_with(const vyre_registry *registry, const 
 /* All buffers, pipelines and events of the device must be gone. */
 VYRE_API void vyre_device_close(vyre_device *device);
 /* After VYRE_DEVICE_LOST every call on the device says so, until it is opened anew. Buffers and
- * pipelines do not survive: VYRE_INVALID_ARGUMENT while there are some. On failure the device stays
- * lost, and reopening may be tried again. Counters go on; a fault:// is over unless its mode is
- * "always". */
+ * pipelines do not survive: those that are there are lost for good, say so when they are used, and
+ * are to be destroyed and released as ever. Nothing of the device may be running. On failure the
+ * device stays lost, and reopening may be tried again. Counters go on; a fault:// is over unless
+ * its mode is "always". */
 /* In a child of fork() a device that its parent opened is lost and can't be reopened; the child may
  * let go of it and of all that belongs to it. */
 VYRE_API bool vyre_device_is_lost(const vyre_device *device);
 VYRE_API vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag);
 VYRE_API const vyre_device_info *vyre_device_describe(const vyre_device *device);
+/* The operations that programs for it may hold: `can` of the description and what its flags deny.
+ * vyre_capabilities_tell has their names. */
+VYRE_API const vyre_capabilities *vyre_device_capabilities(const vyre_device *device);
+
+/* Does now what the first dispatch would wait for, and starts the thread of asynchronous ones. */
+VYRE_API vyre_status vyre_device_prepare(vyre_device *device, vyre_diag *diag);
+/* Waits until all that was begun on the device is done: asynchronous dispatches, too. Tells the
+ * first thing that went wrong where nobody could be told, such as memory that could not be freed
+ * behind a dispatch that succeeded; once. */
+VYRE_API vyre_status vyre_device_flush(vyre_device *device, vyre_diag *diag);
+/* Flushes and ends the device, and tells whether that went well: it is lost then, may be reopened,
+ * and is still to be closed. VYRE_INVALID_ARGUMENT, and nothing happens, while there are buffers or
+ * pipelines. */
+VYRE_API vyre_status vyre_device_shutdown(vyre_device *device, vyre_diag *diag);
 
 /* Memory on the device, zero at first. Buffers belong to the device that made them; giving one to
  * another device is refused. Offsets and sizes are bytes. */
 VYRE_API vyre_status vyre_buffer_create(vyre_device *device, uint64_t size,
                                         vyre_buffer **out_buffer, vyre_diag *diag);
+/* A buffer over memory of the caller's, where the device can use it as it is: the description says
+ * which (wraps_memory); VYRE_UNSUPPORTED else. `capacity` bytes are there, of which `size` are the
+ * buffer; what is behind them may change. They must stay, and nobody else may touch them while
+ * something of the device uses the buffer. When it is gone they hold what it held. */
+VYRE_API vyre_status vyre_buffer_wrap(vyre_device *device, void *bytes, uint64_t size,
+                                      uint64_t capacity, vyre_buffer **out_buffer, vyre_diag *diag);
 VYRE_API void vyre_buffer_destroy(vyre_buffer *buffer);
+/* The same, and tells whether the device had something against it. The buffer is gone anyway. */
+VYRE_API vyre_status vyre_buffer_free(vyre_buffer *buffer, vyre_diag *diag);
 VYRE_API uint64_t vyre_buffer_size(const vyre_buffer *buffer);
 VYRE_API vyre_status vyre_buffer_write(vyre_buffer *buffer, uint64_t offset, const void *data,
                                        uint64_t size, vyre_diag *diag);
@@ -110,7 +142,8 @@ VYRE_API vyre_status vyre_buffer_copy(vyre_buffer *to, uint64_t to_offset, const
 VYRE_API vyre_status vyre_buffer_zero(vyre_buffer *buffer, uint64_t offset, uint64_t size,
                                       vyre_diag *diag);
 
-/* Several ranges at once, in order, of any buffers. All are checked before the first byte moves. */
+/* Several ranges at once, in order, of any buffers. All are checked before the first byte moves.
+ * A device that can takes those of a batch that follow each other in one call. */
 typedef struct vyre_write_range {
     vyre_buffer *buffer;
     uint64_t offset;

@@ -35,7 +35,7 @@ typedef struct vyre_output {
 VYRE_API void vyre_output_finish(vyre_output *output, const vyre_allocator *allocator);
 
 typedef enum vyre_split_mode {
-    VYRE_SPLIT_AUTO = 0, /* native where the device can */
+    VYRE_SPLIT_AUTO = 0, /* native where the device can, and takes a grid of that size */
     VYRE_SPLIT_NEVER,    /* an error if the device can't */
     VYRE_SPLIT_ALWAYS
 } vyre_split_mode;
@@ -102,10 +102,12 @@ typedef struct vyre_dispatch_stats {
     uint64_t steps;         /* statements run, where the device counts them */
 } vyre_dispatch_stats;
 
-/* Nanoseconds; 0 in device, enqueue and wait: not known. */
+/* Nanoseconds; what is not known is 0. */
 typedef struct vyre_dispatch_times {
     uint64_t compile, alloc, upload, run, download, total;
     uint64_t device, enqueue, wait;
+    bool knows_device; /* every launch told its time */
+    bool knows_calls;  /* enqueue and wait: launching and waiting are two things */
 } vyre_dispatch_times;
 
 /* What happened. */
@@ -115,6 +117,7 @@ typedef struct vyre_dispatch_report {
     uint32_t passes;
     bool converged; /* the last pass changed nothing that is compared */
     bool was_split;
+    bool was_refused; /* the device has a grid barrier, but not for so large a grid */
     vyre_dispatch_stats stats;
     vyre_dispatch_times times;
     uint64_t race_count, harmless_race_count; /* all found */
@@ -173,7 +176,7 @@ typedef struct vyre_sequence {
 } vyre_sequence;
 
 /* Sums over all dispatches; times.total is wall time. A time that one of them does not know is not
- * known of the whole (0). */
+ * known of the whole. */
 typedef struct vyre_sequence_report {
     uint64_t dispatches, passes;
     vyre_dispatch_stats stats;

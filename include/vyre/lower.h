@@ -42,6 +42,12 @@ VYRE_API vyre_capabilities vyre_capabilities_all(void);
 VYRE_API vyre_status vyre_capabilities_named(const char *text, vyre_capabilities *out_capabilities,
                                              vyre_diag *diag);
 
+/* The names of what a device can do, one by one, in the spelling of programs: operators and
+ * functions, statements, atomics (that buffers have on u32), subgroup operations, ids and types. */
+typedef void (*vyre_name_fn)(void *user, const char *name);
+VYRE_API void vyre_capabilities_tell(const vyre_capabilities *capabilities, vyre_name_fn tell,
+                                     void *user);
+
 /* Lowers a valid program. The result counts one reference; it is the program itself, retained, if
  * there is nothing to do. VYRE_UNSUPPORTED: it needs something that the device does not have and
  * that no pass replaces; diag names it and its place. */

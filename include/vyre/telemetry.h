@@ -28,6 +28,7 @@ typedef struct vyre_counters {
     /* Dispatches of programs in more than one segment, their segments and grid barriers. */
     uint64_t grid_sync_splits, grid_sync_segments, grid_sync_points;
     uint64_t carried_bytes; /* alive across grid barriers between segments */
+    uint64_t failed_frees;  /* of memory on the device */
 } vyre_counters;
 
 VYRE_API void vyre_device_counters(const vyre_device *device, vyre_counters *out_counters);
@@ -39,6 +40,18 @@ typedef struct vyre_pipeline_cache {
     uint64_t bytes;   /* of their programs and segments on the host, at most 16 MiB */
 } vyre_pipeline_cache;
 VYRE_API void vyre_device_pipelines(vyre_device *device, vyre_pipeline_cache *out_cache);
+
+/* Programs that were split by dispatches of this process, on all devices, those that are closed
+ * included. */
+typedef struct vyre_split_counters {
+    uint64_t programs, segments, points;
+} vyre_split_counters;
+VYRE_API vyre_split_counters vyre_process_splits(void);
+
+/* Numbers of a device as they are now: those of the runtime, then those of its backend, each by a
+ * name that stays the same. */
+typedef void (*vyre_metric_fn)(void *user, const char *name, uint64_t value);
+VYRE_API void vyre_device_metrics(vyre_device *device, vyre_metric_fn tell, void *user);
 
 /* Counters of one or more devices in the text format of Prometheus. VYRE_IO when `write` gave up.
  */

@@ -4,24 +4,66 @@
 #include "base/diag.h"
 #include "device/call.h"
 
+static void lose(vyre_member *member) {
+    vyre_buffer *buffer = (vyre_buffer *)member;
+    (void)vyre_device_give_back(buffer->device, buffer->memory, buffer->is_wrapped, NULL);
+    buffer->memory = 0;
+}
+
+/* Without memory yet. */
+static vyre_buffer *new_buffer(vyre_device *device, uint64_t size) {
+    vyre_buffer *buffer = vyre_alloc_zeroed(&device->allocator, 1, sizeof *buffer);
+    if (buffer) {
+        buffer->member.lose = lose;
+        buffer->device = device;
+        buffer->size = size;
+    }
+    return buffer;
+}
+
+/* Of what became of giving it memory. */
+static vyre_status end_buffer(vyre_buffer *buffer, vyre_status status, vyre_buffer **out_buffer) {
+    if (status != VYRE_OK) {
+        vyre_free(&buffer->device->allocator, buffer, 1, sizeof *buffer);
+        return status;
+    }
+    vyre_device_join(buffer->device, &buffer->member);
+    *out_buffer = buffer;
+    return VYRE_OK;
+}
+
 vyre_status vyre_buffer_make(vyre_device *device, uint64_t size, const char *name,
                              vyre_trace *trace, vyre_buffer **out_buffer, vyre_diag *diag) {
-    vyre_buffer *buffer = vyre_alloc_zeroed(&device->allocator, 1, sizeof *buffer);
+    vyre_buffer *buffer = new_buffer(device, size);
     if (!buffer) {
         return vyre_fail_memory(diag, "a buffer");
     }
-    buffer->device = device;
-    buffer->size = size;
     buffer->is_zero = true;
     vyre_call call = {.device = device, .trace = trace, .name = name};
-    vyre_status status = vyre_call_new_memory(&call, size, &buffer->memory, diag);
-    if (status != VYRE_OK) {
-        vyre_free(&device->allocator, buffer, 1, sizeof *buffer);
-        return status;
+    return end_buffer(buffer, vyre_call_new_memory(&call, size, &buffer->memory, diag), out_buffer);
+}
+
+vyre_status vyre_buffer_wrap(vyre_device *device, void *bytes, uint64_t size, uint64_t capacity,
+                             vyre_buffer **out_buffer, vyre_diag *diag) {
+    if (!device || !out_buffer || (!bytes && size) || capacity < size) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "give a device, at least as many bytes as are used, and a place for the "
+                         "buffer",
+                         "an argument of vyre_buffer_wrap is NULL, or capacity is below size");
     }
-    atomic_fetch_add(&device->live, 1);
-    *out_buffer = buffer;
-    return VYRE_OK;
+    if (!device->info.wraps_memory) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED, "copy it into a buffer of the device",
+                         "%s can't use memory of the host where it is", device->info.backend);
+    }
+    vyre_buffer *buffer = new_buffer(device, size);
+    if (!buffer) {
+        return vyre_fail_memory(diag, "a buffer");
+    }
+    buffer->is_wrapped = true;
+    const vyre_call call = {.device = device, .bytes = size};
+    vyre_status status =
+        size ? vyre_call_adopt(&call, bytes, size, capacity, &buffer->memory, diag) : VYRE_OK;
+    return end_buffer(buffer, status, out_buffer);
 }
 
 vyre_status vyre_buffer_create(vyre_device *device, uint64_t size, vyre_buffer **out_buffer,
@@ -33,13 +75,23 @@ vyre_status vyre_buffer_create(vyre_device *device, uint64_t size, vyre_buffer *
     return vyre_buffer_make(device, size, "a buffer", NULL, out_buffer, diag);
 }
 
-void vyre_buffer_destroy(vyre_buffer *buffer) {
-    if (buffer) {
-        vyre_device *device = buffer->device;
-        vyre_device_free(device, buffer->memory);
-        atomic_fetch_sub(&device->live, 1);
-        vyre_free(&device->allocator, buffer, 1, sizeof *buffer);
+vyre_status vyre_buffer_free(vyre_buffer *buffer, vyre_diag *diag) {
+    if (!buffer) {
+        return VYRE_OK;
     }
+    vyre_device *device = buffer->device;
+    vyre_status status = vyre_device_give_back(device, buffer->memory, buffer->is_wrapped, diag);
+    vyre_device_leave(device, &buffer->member);
+    vyre_free(&device->allocator, buffer, 1, sizeof *buffer);
+    return status;
+}
+
+void vyre_buffer_destroy(vyre_buffer *buffer) {
+    if (buffer && !buffer->is_wrapped) { /* what goes wrong is kept for vyre_device_flush */
+        vyre_device_free(buffer->device, buffer->memory);
+        buffer->memory = 0;
+    }
+    (void)vyre_buffer_free(buffer, NULL);
 }
 
 uint64_t vyre_buffer_size(const vyre_buffer *buffer) {
@@ -58,7 +110,7 @@ static vyre_status check_range(const vyre_buffer *buffer, uint64_t offset, uint6
                          (unsigned long long)size, (unsigned long long)offset,
                          (unsigned long long)buffer->size);
     }
-    return VYRE_OK;
+    return vyre_member_check(&buffer->member, "buffer", diag);
 }
 
 static vyre_status check_transfer(const vyre_buffer *buffer, uint64_t offset, const void *data,
@@ -71,7 +123,7 @@ static vyre_status check_transfer(const vyre_buffer *buffer, uint64_t offset, co
     return status;
 }
 
-/* The ranges of both kinds of batches, checked before anything moves. */
+/* Ranges of batches were checked before anything moves. */
 static vyre_status move_in(const vyre_write_range *r, vyre_diag *diag) {
     vyre_device *device = r->buffer->device;
     vyre_call call = {.device = device};
@@ -79,6 +131,30 @@ static vyre_status move_in(const vyre_write_range *r, vyre_diag *diag) {
     vyre_status status =
         vyre_call_write(&call, r->buffer->memory, r->offset, r->data, r->size, diag);
     vyre_count(&device->counters, VYRE_COUNT_input_bytes, status == VYRE_OK ? r->size : 0);
+    return status;
+}
+
+/* All of one device that takes them at once. */
+static vyre_status move_in_together(const vyre_write_range *ranges, uint32_t count,
+                                    vyre_diag *diag) {
+    vyre_device *device = ranges->buffer->device;
+    vyre_call call = {.device = device};
+    vyre_memory_write *writes = vyre_alloc(&device->allocator, count, sizeof *writes);
+    uint32_t used = 0;
+    if (!writes) {
+        return vyre_fail_memory(diag, "a batch of writes");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const vyre_write_range *r = &ranges[i];
+        if (r->size) {
+            writes[used++] = (vyre_memory_write){r->buffer->memory, r->offset, r->size, r->data};
+            r->buffer->is_zero = false;
+            call.bytes += r->size;
+        }
+    }
+    vyre_status status = used ? vyre_call_write_many(&call, writes, used, diag) : VYRE_OK;
+    vyre_count(&device->counters, VYRE_COUNT_input_bytes, status == VYRE_OK ? call.bytes : 0);
+    vyre_free(&device->allocator, writes, count, sizeof *writes);
     return status;
 }
 
@@ -102,8 +178,15 @@ vyre_status vyre_buffer_write_many(const vyre_write_range *ranges, uint32_t coun
         const vyre_write_range *r = &ranges[i];
         status = check_transfer(r->buffer, r->offset, r->data, r->size, diag);
     }
-    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-        status = ranges[i].size ? move_in(&ranges[i], diag) : VYRE_OK;
+    for (uint32_t i = 0, next; i < count && status == VYRE_OK; i = next) {
+        const vyre_device *device = ranges[i].buffer->device;
+        next = i + 1;
+        while (device->table->write_many && next < count && ranges[next].buffer->device == device) {
+            next++;
+        }
+        status = next - i > 1     ? move_in_together(&ranges[i], next - i, diag)
+                 : ranges[i].size ? move_in(&ranges[i], diag)
+                                  : VYRE_OK;
     }
     return status;
 }

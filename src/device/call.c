@@ -18,6 +18,14 @@
 #define SPAN_await          "await"
 #define SPAN_compile_module "compile"
 #define SPAN_run_module     "launch"
+#define SPAN_free           "free"
+#define SPAN_write_many     "upload"
+#define SPAN_adopt          "adopt"
+#define SPAN_disown         "free"
+#define SPAN_prepare        "prepare"
+#define SPAN_flush          "flush"
+#define SPAN_shutdown       "shutdown"
+#define SPAN_launch_bytes   "launch"
 
 vyre_status vyre_device_check_process(const vyre_device *device, vyre_diag *diag) {
     if (!vyre_process_was_forked(&device->process)) {
@@ -130,9 +138,33 @@ void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kern
     vyre_count(&device->counters, VYRE_COUNT_code_from_memory, origin == VYRE_CODE_FROM_MEMORY);
 }
 
+vyre_status vyre_device_give_back(vyre_device *device, vyre_memory memory, bool is_adopted,
+                                  vyre_diag *diag) {
+    const vyre_call call = {.device = device};
+    if (!memory || vyre_process_was_forked(&device->process)) {
+        return VYRE_OK;
+    }
+    if (vyre_device_is_lost(device)) { /* it holds what it holds; nobody is to be told */
+        (void)(is_adopted ? device->table->disown : device->table->free)(device->object, memory,
+                                                                         NULL);
+        return VYRE_OK;
+    }
+    vyre_status status =
+        is_adopted ? vyre_call_disown(&call, memory, diag) : vyre_call_free(&call, memory, diag);
+    vyre_count(&device->counters, VYRE_COUNT_failed_frees, status != VYRE_OK);
+    return status;
+}
+
 void vyre_device_free(vyre_device *device, vyre_memory memory) {
-    if (memory && !vyre_process_was_forked(&device->process)) {
-        device->table->free(device->object, memory);
+    vyre_diag diag = {0};
+    vyre_status status = vyre_device_give_back(device, memory, false, &diag);
+    if (status != VYRE_OK) {
+        pthread_mutex_lock(&device->lock);
+        if (device->late == VYRE_OK) {
+            device->late = status;
+            device->late_diag = diag;
+        }
+        pthread_mutex_unlock(&device->lock);
     }
 }
 

@@ -36,8 +36,10 @@ void vyre_call_count_code(const vyre_call *call, const vyre_backend_kernel *kern
 /* VYRE_DEVICE_LOST in a child of the process that opened the device: to be asked before anything
  * that waits. */
 vyre_status vyre_device_check_process(const vyre_device *device, vyre_diag *diag);
-/* memory may be 0, kernel NULL. Both work on a lost device, and do nothing in a child of its
- * process. */
+/* memory may be 0, kernel NULL. All work on a lost device, and do nothing in a child of its
+ * process. What goes wrong without a caller who could be told is kept for vyre_device_flush. */
+vyre_status vyre_device_give_back(vyre_device *device, vyre_memory memory, bool is_adopted,
+                                  vyre_diag *diag);
 void vyre_device_free(vyre_device *device, vyre_memory memory);
 void vyre_device_destroy(vyre_device *device, vyre_backend_kernel *kernel);
 

@@ -30,6 +30,32 @@ void vyre_count_dispatch(vyre_counter_set *set, const vyre_dispatch_report *repo
     vyre_count(set, VYRE_COUNT_carried_bytes, stats->carried_bytes);
 }
 
+/* The only state that the process shares: what the earlier system counted there. */
+static struct { atomic_uint_least64_t programs, segments, points; } process_splits;
+
+static void add(atomic_uint_least64_t *to, uint64_t n) {
+    atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+}
+
+void vyre_count_split(vyre_counter_set *set, uint64_t segments, uint64_t points) {
+    vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
+    vyre_count(set, VYRE_COUNT_grid_sync_segments, segments);
+    vyre_count(set, VYRE_COUNT_grid_sync_points, points);
+    add(&process_splits.programs, 1);
+    add(&process_splits.segments, segments);
+    add(&process_splits.points, points);
+}
+
+static uint64_t now(const atomic_uint_least64_t *of) {
+    return atomic_load_explicit(of, memory_order_relaxed);
+}
+
+vyre_split_counters vyre_process_splits(void) {
+    return (vyre_split_counters){.programs = now(&process_splits.programs),
+                                 .segments = now(&process_splits.segments),
+                                 .points = now(&process_splits.points)};
+}
+
 static uint64_t value_of(const vyre_counters *from, uint32_t counter) {
     uint64_t value;
     memcpy(&value, (const char *)from + counters[counter].offset, sizeof value);

@@ -36,7 +36,8 @@
     X(grid_sync_splits, "grid_sync_splits", "kind=\"programs\"", "programs split at grid barriers") \
     X(grid_sync_segments, "grid_sync_splits", "kind=\"segments\"", "")                             \
     X(grid_sync_points, "grid_sync_splits", "kind=\"sync_points\"", "")                            \
-    X(carried_bytes, "carried_bytes", NULL, "bytes alive across grid barriers between segments")
+    X(carried_bytes, "carried_bytes", NULL, "bytes alive across grid barriers between segments")   \
+    X(failed_frees, "failed_frees", NULL, "memory that the device did not free when asked to")
 /* clang-format on */
 
 typedef enum vyre_counter {
@@ -53,6 +54,8 @@ typedef struct vyre_counter_set {
 static inline void vyre_count(vyre_counter_set *set, vyre_counter counter, uint64_t n) {
     atomic_fetch_add_explicit(&set->value[counter], n, memory_order_relaxed);
 }
+/* A split program that ran, of the device and of the process. */
+void vyre_count_split(vyre_counter_set *set, uint64_t segments, uint64_t points);
 /* What a dispatch did, whether it succeeded or not. */
 void vyre_count_dispatch(vyre_counter_set *set, const vyre_dispatch_report *report);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/nearest.h"
+#include "device/bytes.h"
 #include "device/call.h"
 #include "device/queue.h"
 #include "device/registry.h"
@@ -57,10 +58,16 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
     const vyre_device_table *table = backend->device;
     vyre_backend_device *object = NULL;
     status = open_plainly(device, &object, diag);
+    if (status == VYRE_OK && table->launch_bytes) {
+        status = vyre_bytes_wrap(&device->allocator, &table, &object, diag);
+        if (status != VYRE_OK) {
+            table->close(object);
+        }
+    }
     if (status == VYRE_OK && fault) {
         status = vyre_fault_wrap(fault, &device->allocator, &table, &object, diag);
         if (status != VYRE_OK) {
-            backend->device->close(object);
+            table->close(object);
         }
     }
     if (status == VYRE_OK) {
@@ -68,6 +75,7 @@ static vyre_status open_object(vyre_device *device, vyre_diag *diag) {
         device->table = table;
         device->object = object;
         table->describe(object, &device->info);
+        device->info.wraps_memory = device->info.wraps_memory && table->adopt;
         device->can = capabilities_of(&device->info);
         vyre_diag_copy(device->info.backend, sizeof device->info.backend, backend->name);
     }
@@ -271,27 +279,146 @@ const vyre_device_info *vyre_device_describe(const vyre_device *device) {
     return &device->info;
 }
 
+const vyre_capabilities *vyre_device_capabilities(const vyre_device *device) {
+    return &device->can;
+}
+
 bool vyre_device_is_lost(const vyre_device *device) {
     return atomic_load(&device->is_lost) || vyre_process_was_forked(&device->process);
 }
 
-vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
-    if (!device) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
+static vyre_status check_device(const vyre_device *device, vyre_diag *diag) {
+    return device ? vyre_device_check_process(device, diag)
+                  : vyre_fail(diag, VYRE_INVALID_ARGUMENT, "give a device", "device is NULL");
+}
+
+void vyre_device_join(vyre_device *device, vyre_member *member) {
+    pthread_mutex_lock(&device->lock);
+    member->before = NULL;
+    member->next = device->member;
+    if (member->next) {
+        member->next->before = member;
     }
-    vyre_status status = vyre_device_check_process(device, diag);
+    device->member = member;
+    device->live++;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void vyre_device_leave(vyre_device *device, vyre_member *member) {
+    if (!vyre_process_was_forked(
+            &device->process)) { /* else nobody looks, and the lock may be held */
+        pthread_mutex_lock(&device->lock);
+        *(member->before ? &member->before->next : &device->member) = member->next;
+        if (member->next) {
+            member->next->before = member->before;
+        }
+        device->live--;
+        pthread_mutex_unlock(&device->lock);
+    }
+}
+
+vyre_status vyre_member_check(const vyre_member *member, const char *what, vyre_diag *diag) {
+    return !member->is_lost
+               ? VYRE_OK
+               : vyre_fail(diag, VYRE_DEVICE_LOST, "make it anew on the device that was reopened",
+                           "the %s was lost with its device", what);
+}
+
+/* Its object is about to be closed. */
+static void lose_members(vyre_device *device) {
+    for (vyre_member *m = device->member; m; m = m->next) {
+        if (!m->is_lost) {
+            m->lose(m);
+            m->is_lost = true;
+        }
+    }
+}
+
+vyre_status vyre_device_prepare(vyre_device *device, vyre_diag *diag) {
+    vyre_status status = check_device(device, diag);
+    if (status == VYRE_OK) {
+        status = vyre_queue_start(device, diag);
+    }
+    const vyre_call call = {.device = device};
+    return status == VYRE_OK ? vyre_call_prepare(&call, diag) : status;
+}
+
+/* What nobody was told of yet. */
+static vyre_status take_late(vyre_device *device, vyre_diag *diag) {
+    pthread_mutex_lock(&device->lock);
+    const vyre_status status = device->late;
+    if (status != VYRE_OK && diag) {
+        *diag = device->late_diag;
+    }
+    device->late = VYRE_OK;
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+vyre_status vyre_device_flush(vyre_device *device, vyre_diag *diag) {
+    vyre_status status = check_device(device, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    const vyre_call call = {.device = device};
+    vyre_queue_drain(device);
+    status = take_late(device, diag);
+    return status == VYRE_OK ? vyre_call_flush(&call, diag) : status;
+}
+
+vyre_status vyre_device_shutdown(vyre_device *device, vyre_diag *diag) {
+    vyre_status status = check_device(device, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    vyre_queue_drain(device);
+    drop_kept(device);
+    if (device->live) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
+                         "destroy its buffers and release its pipelines first",
+                         "%u buffers and pipelines of the %s device are still there", device->live,
+                         device->info.backend);
+    }
+    const vyre_call call = {.device = device};
+    status = vyre_device_flush(device, diag);
+    const vyre_status last = vyre_call_shutdown(&call, status == VYRE_OK ? diag : NULL);
+    atomic_store(&device->is_lost, true);
+    close_object(device);
+    return status == VYRE_OK ? last : status;
+}
+
+typedef struct metric {
+    const char *name;
+    uint64_t value;
+} metric;
+
+void vyre_device_metrics(vyre_device *device, vyre_metric_fn tell, void *user) {
+    vyre_pipeline_cache cache;
+    vyre_device_pipelines(device, &cache);
+    pthread_mutex_lock(&device->lock);
+    const uint64_t live = device->live;
+    pthread_mutex_unlock(&device->lock);
+    const metric all[] = {{"opens", device->opens},
+                          {"buffers_and_pipelines", live},
+                          {"cached_pipelines", cache.entries},
+                          {"cached_pipeline_bytes", cache.bytes},
+                          {"passes", atomic_load(&device->passes)}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tell(user, all[i].name, all[i].value);
+    }
+    if (device->table->metrics && !vyre_device_is_lost(device)) {
+        device->table->metrics(device->object, tell, user);
+    }
+}
+
+vyre_status vyre_device_reopen(vyre_device *device, vyre_diag *diag) {
+    vyre_status status = check_device(device, diag);
     if (status != VYRE_OK) {
         return status;
     }
     drop_kept(device);
-    uint32_t live = atomic_load(&device->live);
-    if (live) {
-        return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
-                         "destroy its buffers and release its pipelines first",
-                         "%u buffers and pipelines of the %s device are still there", live,
-                         device->info.backend);
-    }
     atomic_store(&device->is_lost, true);
+    lose_members(device);
     close_object(device);
     device->has_fault = device->has_fault && device->fault.mode == VYRE_FAULT_ALWAYS;
     status = open_object(device, diag);

@@ -30,14 +30,29 @@ struct vyre_device {
     uint64_t open_ns;      /* how long opening took */
     atomic_bool is_lost;
     vyre_process process;         /* that opened it: its threads are not in a child */
-    atomic_uint live;             /* buffers and pipelines */
     atomic_uint_least64_t passes; /* that were begun: the number of the last */
     vyre_counter_set counters;
 
-    pthread_mutex_t lock;     /* of the next two */
-    struct vyre_queue *queue; /* of asynchronous dispatches; made by the first */
-    struct vyre_kept *kept;   /* pipelines for programs that come again; NULL: none yet */
+    pthread_mutex_t lock;       /* of what follows */
+    struct vyre_queue *queue;   /* of asynchronous dispatches; made by the first */
+    struct vyre_kept *kept;     /* pipelines for programs that come again; NULL: none yet */
+    struct vyre_member *member; /* the first of its buffers and pipelines */
+    uint32_t live;              /* how many there are */
+    vyre_status late;           /* what went wrong and was not told yet */
+    vyre_diag late_diag;
 };
+
+/* What has something of the device: the head of buffers and pipelines. */
+typedef struct vyre_member {
+    struct vyre_member *next, *before;
+    void (*lose)(struct vyre_member *member); /* gives back all that is the backend's */
+    bool is_lost;                             /* it was made before the device was reopened */
+} vyre_member;
+
+void vyre_device_join(vyre_device *device, vyre_member *member);
+void vyre_device_leave(vyre_device *device, vyre_member *member);
+/* VYRE_DEVICE_LOST if it is; `what` is "buffer" or "pipeline". */
+vyre_status vyre_member_check(const vyre_member *member, const char *what, vyre_diag *diag);
 
 /* What dispatches leave with a device: it knows how to get rid of it. */
 typedef struct vyre_kept {
@@ -47,10 +62,12 @@ typedef struct vyre_kept {
 } vyre_kept;
 
 struct vyre_buffer {
+    vyre_member member;
     vyre_device *device;
     vyre_memory memory; /* 0 when size is 0 */
     uint64_t size;
-    bool is_zero; /* nothing was written since it was made */
+    bool is_zero;    /* nothing was written since it was made */
+    bool is_wrapped; /* memory of the caller */
 };
 
 /* Whether it runs schedules itself: then it needs no grid barrier to run what waits for the grid.

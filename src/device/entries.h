@@ -12,7 +12,7 @@
     CANNOT(describe, (out_info), vyre_device_info *out_info)                                       \
     CAN_FAIL(allocate, (size, out_memory, diag),                                                   \
              uint64_t size, vyre_memory *out_memory, vyre_diag *diag)                              \
-    CANNOT(free, (memory), vyre_memory memory)                                                     \
+    CAN_FAIL(free, (memory, diag), vyre_memory memory, vyre_diag *diag)                            \
     CAN_FAIL(write, (memory, offset, data, size, diag),                                            \
              vyre_memory memory, uint64_t offset, const void *data, uint64_t size, vyre_diag *diag) \
     CAN_FAIL(read, (memory, offset, data, size, diag),                                             \
@@ -44,7 +44,20 @@
              vyre_backend_kernel *kernel, const vyre_module_launch *launch,                        \
              vyre_launch_result *out_result, vyre_diag *diag)                                      \
     CANNOT(origin, (kernel, out_origin),                                                           \
-           const vyre_backend_kernel *kernel, vyre_code_origin *out_origin)
+           const vyre_backend_kernel *kernel, vyre_code_origin *out_origin)                        \
+    CAN_FAIL(write_many, (writes, count, diag),                                                    \
+             const vyre_memory_write *writes, uint32_t count, vyre_diag *diag)                     \
+    CAN_FAIL(adopt, (bytes, size, capacity, out_memory, diag),                                     \
+             void *bytes, uint64_t size, uint64_t capacity, vyre_memory *out_memory,               \
+             vyre_diag *diag)                                                                      \
+    CAN_FAIL(disown, (memory, diag), vyre_memory memory, vyre_diag *diag)                          \
+    CAN_FAIL(prepare, (diag), vyre_diag *diag)                                                     \
+    CAN_FAIL(flush, (diag), vyre_diag *diag)                                                       \
+    CAN_FAIL(shutdown, (diag), vyre_diag *diag)                                                    \
+    CANNOT(metrics, (tell, user), vyre_metric_fn tell, void *user)                                 \
+    CAN_FAIL(launch_bytes, (kernel, launch, out_result, diag),                                     \
+             vyre_backend_kernel *kernel, const vyre_bytes_launch *launch,                         \
+             vyre_launch_result *out_result, vyre_diag *diag)
 /* clang-format on */
 
 #define VYRE_ENTRY_COUNT_ONE(...) +1

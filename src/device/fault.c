@@ -72,6 +72,12 @@ static vyre_status strike(fault_device *f, unsigned op, vyre_diag *diag) {
     static vyre_status fault_##name(vyre_backend_device *device, __VA_ARGS__) {                    \
         fault_device *f = (fault_device *)device;                                                  \
         vyre_status status = strike(f, OP_##name, diag);                                           \
+        if (status != VYRE_OK && (OP_##name == OP_free || OP_##name == OP_disown)) {               \
+            vyre_diag *unheard = diag;                                                             \
+            diag = NULL; /* it fails to say so, but nothing leaks */                               \
+            (void)f->inner->name(f->object, UNPACK arguments);                                     \
+            diag = unheard;                                                                        \
+        }                                                                                          \
         return status != VYRE_OK || !f->inner->name ? status                                       \
                                                     : f->inner->name(f->object, UNPACK arguments); \
     }

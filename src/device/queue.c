@@ -11,6 +11,7 @@ struct vyre_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something was queued, is done, or the end has come */
     vyre_job *first, **last;
+    bool is_working; /* on a job that is no longer in the list */
     bool is_ending;
     pthread_t thread;
 };
@@ -43,10 +44,13 @@ static void *work(void *user) {
         q->first = job->next;
         q->last = q->first ? q->last : &q->first;
         job->state = VYRE_JOB_RUNNING;
+        q->is_working = true;
         pthread_mutex_unlock(&q->lock);
         job->work(job);
         pthread_mutex_lock(&q->lock);
         end_job(q, job);
+        q->is_working = false;
+        pthread_cond_broadcast(&q->changed);
     }
     pthread_mutex_unlock(&q->lock);
     return NULL;
@@ -87,18 +91,36 @@ static vyre_status make_queue(vyre_device *device, vyre_diag *diag) {
     return VYRE_OK;
 }
 
-vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag) {
+vyre_status vyre_queue_start(vyre_device *device, vyre_diag *diag) {
     vyre_status status = vyre_device_check_process(device, diag);
     if (status != VYRE_OK) {
         return status;
     }
     pthread_mutex_lock(&device->lock);
     status = device->queue ? VYRE_OK : make_queue(device, diag);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+void vyre_queue_drain(vyre_device *device) {
+    pthread_mutex_lock(&device->lock);
     struct vyre_queue *q = device->queue;
     pthread_mutex_unlock(&device->lock);
+    if (q) {
+        pthread_mutex_lock(&q->lock);
+        while (q->is_working || q->first) {
+            pthread_cond_wait(&q->changed, &q->lock);
+        }
+        pthread_mutex_unlock(&q->lock);
+    }
+}
+
+vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag) {
+    vyre_status status = vyre_queue_start(device, diag);
     if (status != VYRE_OK) {
         return status;
     }
+    struct vyre_queue *q = device->queue;
     pthread_mutex_lock(&q->lock);
     job->state = VYRE_JOB_QUEUED;
     job->next = NULL;

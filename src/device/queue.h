@@ -16,6 +16,10 @@ typedef struct vyre_job {
 
 /* Appends a job; the first one starts the thread. */
 vyre_status vyre_queue_push(vyre_device *device, vyre_job *job, vyre_diag *diag);
+/* Starts the thread, if it does not run yet. */
+vyre_status vyre_queue_start(vyre_device *device, vyre_diag *diag);
+/* Waits until there is nothing left to do. Not from the thread of the queue. */
+void vyre_queue_drain(vyre_device *device);
 /* Takes a job out that has not begun, and makes it done by `instead` of its work, which must not
  * use the queue. Does nothing if it has begun. */
 void vyre_queue_withdraw(vyre_device *device, vyre_job *job, void (*instead)(vyre_job *job));

@@ -101,16 +101,22 @@ static bool is_name(const char *name) {
 }
 
 static const char *missing_entry(const vyre_device_table *table) {
+    const bool has_none = table->launch_bytes != NULL; /* no memory of its own */
     struct {
         const char *name;
         bool is_there;
     } required[] = {
-        {"close", table->close != NULL},       {"describe", table->describe != NULL},
-        {"allocate", table->allocate != NULL}, {"free", table->free != NULL},
-        {"write", table->write != NULL},       {"read", table->read != NULL},
-        {"copy", table->copy != NULL},         {"zero", table->zero != NULL},
-        {"compile", table->compile != NULL},   {"destroy", table->destroy != NULL},
-        {"launch", table->launch != NULL},
+        {"close", table->close != NULL},
+        {"describe", table->describe != NULL},
+        {"compile", table->compile != NULL},
+        {"destroy", table->destroy != NULL},
+        {"allocate", has_none || table->allocate != NULL},
+        {"free", has_none || table->free != NULL},
+        {"write", has_none || table->write != NULL},
+        {"read", has_none || table->read != NULL},
+        {"copy", has_none || table->copy != NULL},
+        {"zero", has_none || table->zero != NULL},
+        {"launch", has_none || table->launch != NULL},
     };
     for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
         if (!required[i].is_there) {

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "device/call.h"
 #include "dispatch/run.h"
+#include "kit/results.h"
 
 static vyre_status begin_pass(vyre_run *run) {
     vyre_status status = vyre_run_check_time(run);
@@ -68,11 +69,10 @@ static vyre_status take_result(vyre_run *run, const vyre_launch_result *result) 
     fits = vyre_add_u64(report->race_count, result->race_count, &report->race_count) && fits;
     report->harmless_race_count += result->harmless_race_count; /* at most race_count */
     report->races_stored += result->races_stored;               /* at most race_capacity */
-    run->has_device_time = run->has_device_time && result->device_ns != 0;
-    fits = vyre_add_u64(report->times.device, result->device_ns, &report->times.device) && fits;
-    return fits ? VYRE_OK
-                : vyre_fail(run->diag, VYRE_LIMIT, "run fewer passes",
-                            "the counters of the dispatch overflowed");
+    report->times.knows_device = report->times.knows_device && result->is_timed;
+    return !fits ? vyre_fail(run->diag, VYRE_LIMIT, "run fewer passes",
+                             "the counters of the dispatch overflowed")
+                 : vyre_device_time_add(&report->times.device, result->device_ns, run->diag);
 }
 
 static vyre_status run_pass(vyre_run *run) {
@@ -110,8 +110,10 @@ static vyre_status run_pass(vyre_run *run) {
                       .stats = &report->stats,
                       .times = &report->times,
                       .memory = run->memory,
+                      .was_refused = &report->was_refused,
                       .ahead = o->ahead};
     vyre_status status = vyre_pipeline_run(run->pipeline, &launch, &pass, run->diag);
+    report->was_split |= report->was_refused;
     return status != VYRE_OK ? status : take_result(run, &result);
 }
 
@@ -119,7 +121,7 @@ vyre_status vyre_run_passes(vyre_run *run) {
     uint32_t most = run->options->has_iterations ? run->options->iterations : 1;
     vyre_dispatch_report *report = &run->report;
     vyre_status status = VYRE_OK;
-    run->has_device_time = true;
+    report->times.knows_device = true;
     while (status == VYRE_OK && report->passes < most && !report->converged) {
         status = begin_pass(run);
         if (status == VYRE_OK) {

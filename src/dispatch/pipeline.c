@@ -60,6 +60,31 @@ static vyre_status check_program(const vyre_program *program, const vyre_allocat
     return status;
 }
 
+static void drop_programs(const vyre_pipeline *p, vyre_variant *v) {
+    vyre_added_finish(&v->added, p->device);
+    vyre_program_release(v->optimised);
+    vyre_program_release(v->lowered);
+    v->optimised = v->lowered = NULL;
+}
+
+/* All that was compiled. */
+static void drop_variants(vyre_pipeline *p) {
+    for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
+        vyre_variant *v = &p->variants[i];
+        if (v->is_compiled && p->is_split) {
+            vyre_schedule_finish(&v->schedule);
+        } else if (v->is_compiled) {
+            vyre_device_destroy(p->device, v->kernel);
+        }
+        drop_programs(p, v);
+        v->is_compiled = false;
+    }
+}
+
+static void lose(vyre_member *member) {
+    drop_variants((vyre_pipeline *)member);
+}
+
 vyre_pipeline_key vyre_pipeline_key_of(const vyre_dispatch_options *o) {
     return (vyre_pipeline_key){.workgroup = {o->workgroup[0], o->workgroup[1], o->workgroup[2]},
                                .split = (uint32_t)o->split,
@@ -122,7 +147,8 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
         vyre_free(&device->allocator, p, 1, sizeof *p);
         return status;
     }
-    atomic_fetch_add(&device->live, 1);
+    p->member.lose = lose;
+    vyre_device_join(device, &p->member);
     *out_pipeline = p;
     return VYRE_OK;
 }
@@ -152,13 +178,6 @@ static vyre_status optimise(vyre_pipeline *p, vyre_variant *v, bool any_grid, vy
         vyre_barriers_finish(&barriers, a);
     }
     return status;
-}
-
-static void drop_programs(const vyre_pipeline *p, vyre_variant *v) {
-    vyre_added_finish(&v->added, p->device);
-    vyre_program_release(v->optimised);
-    vyre_program_release(v->lowered);
-    v->optimised = v->lowered = NULL;
 }
 
 static vyre_status compile_whole(vyre_pipeline *p, vyre_variant *v, bool any_grid,
@@ -271,20 +290,13 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
         return;
     }
     vyre_device *device = pipeline->device;
-    for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
-        vyre_variant *v = &pipeline->variants[i];
-        if (v->is_compiled && pipeline->is_split) {
-            vyre_schedule_finish(&v->schedule);
-        } else if (v->is_compiled) {
-            vyre_device_destroy(device, v->kernel);
-        }
-        drop_programs(pipeline, v);
-    }
+    vyre_pipeline_release(pipeline->parts);
+    drop_variants(pipeline);
+    vyre_device_leave(device, &pipeline->member);
     pthread_mutex_destroy(&pipeline->lock);
     vyre_program_release(pipeline->copy);
     vyre_program_release(pipeline->retained);
     vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);
-    atomic_fetch_sub(&device->live, 1);
 }
 
 /* Of what programs are made of; 0: there is none. */
@@ -298,6 +310,10 @@ static uint64_t bytes_of(const vyre_program *program) {
 
 void vyre_pipeline_rest(vyre_pipeline *p) {
     p->bytes = bytes_of(p->retained) + bytes_of(p->copy);
+    if (p->parts) {
+        vyre_pipeline_rest(p->parts);
+        p->bytes += p->parts->bytes;
+    }
     for (uint32_t i = 0; i < VYRE_VARIANTS; i++) {
         vyre_variant *v = &p->variants[i];
         p->bytes += bytes_of(v->optimised) + bytes_of(v->lowered);
@@ -320,6 +336,10 @@ vyre_status vyre_pipeline_check(const vyre_pipeline *p, const vyre_dispatch_opti
     for (int axis = 0; axis < 3 && (given[0] || given[1] || given[2]); axis++) {
         what =
             (given[axis] ? given[axis] : 1) != view->workgroup[axis] ? "another workgroup" : what;
+    }
+    vyre_status status = vyre_member_check(&p->member, "pipeline", diag);
+    if (status != VYRE_OK) {
+        return status;
     }
     const bool by_segments = p->is_split && p->waits && !p->takes_module;
     if (options->split == VYRE_SPLIT_NEVER && by_segments) {
@@ -344,8 +364,16 @@ static vyre_status need_variant(vyre_pipeline *p, uint32_t which, vyre_trace *tr
     return p->variants[which].is_compiled ? VYRE_OK : compile_variant(p, which, trace, diag);
 }
 
+/* Whether a grid of no more groups was refused. */
+static bool is_refused(const vyre_pipeline *p, const uint32_t grid[3]) {
+    return p->parts && vyre_schedule_groups(grid) >= p->refused_groups;
+}
+
 vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead,
                                   vyre_trace *trace, vyre_diag *diag) {
+    if (is_refused(pipeline, grid)) {
+        return vyre_pipeline_prepare(pipeline->parts, grid, ahead, trace, diag);
+    }
     /* The usual one tells which grids it is for. */
     vyre_status status = need_variant(pipeline, usual_for(pipeline, ahead), trace, diag);
     const uint32_t which = variant_for(pipeline, grid, ahead);
@@ -360,6 +388,32 @@ vyre_status vyre_pipeline_prepare(vyre_pipeline *pipeline, const uint32_t grid[3
     return vyre_traps_prepare(&v->added.traps, &call, v->lowered, v->added.trap, grid, diag);
 }
 
+/* Whether it may be split where it does not fit in one launch. */
+static bool may_part(const vyre_pipeline *p) {
+    return p->waits && !p->key.looks && p->key.split == VYRE_SPLIT_AUTO &&
+           p->device->info.allows_split;
+}
+
+/* From now on such grids run as parts. */
+static vyre_status part(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
+                        vyre_diag *diag) {
+    const vyre_dispatch_options options = {.split = VYRE_SPLIT_ALWAYS,
+                                           .no_optimize = p->key.no_optimize,
+                                           .ahead = pass->ahead,
+                                           .trace = pass->trace};
+    vyre_status status = VYRE_OK;
+    if (!p->parts) {
+        status = vyre_pipeline_create(p->device, p->program, &options, &p->parts, diag);
+        p->refused_groups = UINT64_MAX;
+    }
+    if (status == VYRE_OK) {
+        const uint64_t groups = vyre_schedule_groups(launch->grid);
+        p->refused_groups = groups < p->refused_groups ? groups : p->refused_groups;
+        status = vyre_pipeline_prepare(p->parts, launch->grid, pass->ahead, pass->trace, diag);
+    }
+    return status;
+}
+
 static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                                 vyre_diag *diag) {
     vyre_call call = {.device = p->device,
@@ -371,6 +425,7 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
     vyre_launch_results results = {0};
     vyre_status status = vyre_call_launch(&call, v->kernel, &lowered, pass->result, diag);
     pass->stats->launches += status == VYRE_OK;
+    *pass->was_refused = status == VYRE_LIMIT && may_part(p);
     call.elapsed = &pass->times->wait;
     /* Also after a failure: what was launched before still uses memory that is freed next. */
     vyre_status finished = vyre_call_collect(&call, launch->pass, pass->result->is_queued, &results,
@@ -378,6 +433,7 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
     status = status == VYRE_OK ? finished : status;
     if (status == VYRE_OK && pass->result->is_queued) {
         pass->result->device_ns = results.device_ns;
+        pass->result->is_timed = results.untimed == 0;
         status = results.status;
         if (status != VYRE_OK && diag) {
             *diag = results.diag;
@@ -390,18 +446,33 @@ static vyre_status launch_whole(vyre_pipeline *p, const vyre_launch *launch, con
 
 vyre_status vyre_pipeline_run(vyre_pipeline *p, const vyre_launch *launch, const vyre_pass *pass,
                               vyre_diag *diag) {
-    vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid, pass->ahead)].schedule;
-    return p->is_split ? vyre_schedule_run(schedule, launch, pass, diag)
-                       : launch_whole(p, launch, pass, diag);
+    if (p->is_split) {
+        vyre_schedule *schedule = &p->variants[variant_for(p, launch->grid, pass->ahead)].schedule;
+        return vyre_schedule_run(schedule, launch, pass, diag);
+    }
+    vyre_status status = VYRE_OK;
+    *pass->was_refused = is_refused(p, launch->grid);
+    if (!*pass->was_refused) {
+        status = launch_whole(p, launch, pass, diag);
+        if (!*pass->was_refused) {
+            return status;
+        }
+        *pass->result = (vyre_launch_result){0};
+        status = part(p, launch, pass, diag);
+    }
+    return status == VYRE_OK ? vyre_pipeline_run(p->parts, launch, pass, diag) : status;
 }
 
-void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead) {
+void vyre_pipeline_count(const vyre_pipeline *p, const uint32_t grid[3], uint32_t ahead,
+                         bool was_refused) {
+    if (was_refused) {
+        vyre_pipeline_count(p->parts, grid, ahead, false);
+        return;
+    }
     vyre_counter_set *set = &p->device->counters;
     vyre_count(set, VYRE_COUNT_dispatches, 1);
     const vyre_schedule *s = &p->variants[variant_for(p, grid, ahead)].schedule;
     if (p->is_split && p->waits && s->segment_count > 1) {
-        vyre_count(set, VYRE_COUNT_grid_sync_splits, 1);
-        vyre_count(set, VYRE_COUNT_grid_sync_segments, s->segment_count);
-        vyre_count(set, VYRE_COUNT_grid_sync_points, s->sync_points);
+        vyre_count_split(set, s->segment_count, s->sync_points);
     }
 }

@@ -34,6 +34,7 @@ typedef struct vyre_pipeline_key {
 } vyre_pipeline_key;
 
 struct vyre_pipeline {
+    vyre_member member;
     atomic_uint references;
     vyre_device *device;
     const vyre_program *program; /* what is run: the caller's, or `copy` */
@@ -44,6 +45,10 @@ struct vyre_pipeline {
     bool is_split;
     bool takes_module; /* the device runs the schedule itself */
     vyre_variant variants[VYRE_VARIANTS];
+    /* The same, split, for grids that the device refused in one launch, and the fewest groups that
+     * such a grid had; NULL: none was. */
+    vyre_pipeline *parts;
+    uint64_t refused_groups;
     uint64_t bytes;       /* of programs that it keeps, when it was last at rest */
     pthread_mutex_t lock; /* held by the dispatch that runs */
 };
@@ -72,7 +77,8 @@ void vyre_pipeline_rest(vyre_pipeline *pipeline);
  * and room for races hold for the pass. */
 vyre_status vyre_pipeline_run(vyre_pipeline *pipeline, const vyre_launch *launch,
                               const vyre_pass *pass, vyre_diag *diag);
-/* Counts a dispatch over this grid that succeeded. */
-void vyre_pipeline_count(const vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead);
+/* Counts a dispatch over this grid that succeeded; was_refused: as parts. */
+void vyre_pipeline_count(const vyre_pipeline *pipeline, const uint32_t grid[3], uint32_t ahead,
+                         bool was_refused);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * What a program swaps has the memory of another when it is done, perhaps that of scratch: the
  * caller's buffers then exchange their memories, and no bytes move. A buffer that is longer than
- * its declaration can't: the run works on memory of its own and copies in and out. A sequence asks
+ * its declaration can't, nor one over memory of the caller: the run works on memory of its own and
+ * copies in and out. A sequence asks
  * a buffer for its memory each time, since a step before may have exchanged it. */
 #include "dispatch/resident.h"
 
@@ -40,6 +41,10 @@ static vyre_status check_buffers(const vyre_sequence_step *step, vyre_diag *diag
         if (b->device != step->pipeline->device) {
             return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "use buffers of the pipeline's device",
                              "the buffer for \"%s\" belongs to another device", name);
+        }
+        vyre_status status = vyre_member_check(&b->member, "buffer", diag);
+        if (status != VYRE_OK) {
+            return status;
         }
         for (uint32_t k = 0, at = 0; at < count; k++) {
             if (!is_external(&view->decls[k])) {
@@ -107,7 +112,8 @@ static bool is_swapped(const vyre_run *run, vyre_decl decl) {
 
 /* Whether the run has a copy of the buffer. */
 static bool is_copied(const vyre_run *run, vyre_decl decl, const vyre_buffer *b) {
-    return b->size > vyre_binding_bytes(&run->binding, decl) && is_swapped(run, decl);
+    return (b->size > vyre_binding_bytes(&run->binding, decl) || b->is_wrapped) &&
+           is_swapped(run, decl);
 }
 
 /* Gives the buffers to the run. */

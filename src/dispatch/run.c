@@ -250,12 +250,14 @@ void vyre_run_report(vyre_run *run, vyre_status status, vyre_dispatch_report *ou
     if (status != VYRE_OK) {
         return;
     }
-    vyre_pipeline_count(run->pipeline, run->geometry.grid, run->options->ahead);
+    vyre_pipeline_count(run->pipeline, run->geometry.grid, run->options->ahead,
+                        report->was_refused);
     if (out_report) {
         memcpy(report->grid, run->geometry.grid, sizeof report->grid);
         report->grid_from = run->geometry.from;
-        report->times.device = run->has_device_time ? report->times.device : 0;
-        if (!run->device->table->finish) { /* launching and waiting are one */
+        report->times.device = report->times.knows_device ? report->times.device : 0;
+        report->times.knows_calls = run->device->table->finish != NULL;
+        if (!report->times.knows_calls) { /* launching and waiting are one */
             report->times.enqueue = report->times.wait = 0;
         }
         report->times.total = vyre_clock_now() - run->begin;

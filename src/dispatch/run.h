@@ -28,7 +28,6 @@ typedef struct vyre_run {
     uint64_t deadline;   /* 0: none */
     uint64_t lap;        /* when the current stage began */
     bool is_used;        /* scratch is no longer zero */
-    bool has_device_time;
     vyre_dispatch_report report;
     vyre_diag *diag;
 } vyre_run;

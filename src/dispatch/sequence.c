@@ -11,7 +11,6 @@
 typedef struct sum {
     vyre_sequence_report *total;
     bool fits;
-    bool has_device, has_enqueue, has_wait; /* of every dispatch so far */
 } sum;
 
 static void add(sum *s, uint64_t *to, uint64_t value) {
@@ -19,9 +18,13 @@ static void add(sum *s, uint64_t *to, uint64_t value) {
 }
 
 /* A part that is not known makes the whole unknown. */
-static void add_known(sum *s, uint64_t *to, uint64_t value, bool *has) {
-    *has = *has && value != 0;
-    add(s, to, value);
+static void add_known(sum *s, const vyre_dispatch_times *one) {
+    vyre_dispatch_times *all = &s->total->times;
+    all->knows_device = all->knows_device && one->knows_device;
+    all->knows_calls = all->knows_calls && one->knows_calls;
+    add(s, &all->device, one->device);
+    add(s, &all->enqueue, one->enqueue);
+    add(s, &all->wait, one->wait);
 }
 
 static vyre_status add_report(sum *s, const vyre_dispatch_report *one, vyre_diag *diag) {
@@ -41,9 +44,7 @@ static vyre_status add_report(sum *s, const vyre_dispatch_report *one, vyre_diag
     add(s, &stats->steps, one->stats.steps);
     add(s, &times->alloc, one->times.alloc);
     add(s, &times->run, one->times.run);
-    add_known(s, &times->device, one->times.device, &s->has_device);
-    add_known(s, &times->enqueue, one->times.enqueue, &s->has_enqueue);
-    add_known(s, &times->wait, one->times.wait, &s->has_wait);
+    add_known(s, &one->times);
     return s->fits ? VYRE_OK
                    : vyre_fail(diag, VYRE_LIMIT, "run fewer steps at once",
                                "the counters of the sequence overflowed");
@@ -113,8 +114,8 @@ static vyre_status check_arguments(const vyre_sequence *q, vyre_diag *diag) {
 static vyre_status run_allocated(const vyre_sequence *q, vyre_resident *steps,
                                  vyre_sequence_report *total, vyre_diag *diag) {
     uint32_t count = q->prefix_count + q->repeated_count, ready = 0;
-    sum s = {
-        .total = total, .fits = true, .has_device = true, .has_enqueue = true, .has_wait = true};
+    sum s = {.total = total, .fits = true};
+    total->times.knows_device = total->times.knows_calls = true;
     uint64_t begin = vyre_clock_now();
     vyre_status status = VYRE_OK;
     while (ready < count && status == VYRE_OK) {
@@ -133,9 +134,9 @@ static vyre_status run_allocated(const vyre_sequence *q, vyre_resident *steps,
     for (uint32_t i = 0; i < ready; i++) {
         vyre_resident_finish(&steps[i]);
     }
-    total->times.device = s.has_device ? total->times.device : 0;
-    total->times.enqueue = s.has_enqueue ? total->times.enqueue : 0;
-    total->times.wait = s.has_wait ? total->times.wait : 0;
+    total->times.device = total->times.knows_device ? total->times.device : 0;
+    total->times.enqueue = total->times.knows_calls ? total->times.enqueue : 0;
+    total->times.wait = total->times.knows_calls ? total->times.wait : 0;
     total->times.total = vyre_clock_now() - begin;
     return status;
 }

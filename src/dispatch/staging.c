@@ -50,7 +50,6 @@ vyre_status vyre_staging_execute(vyre_staging *s, vyre_run *run) {
     }
     run->report = r.run.report;
     run->geometry = r.run.geometry;
-    run->has_device_time = r.run.has_device_time;
     run->report.stats.bytes_in += outer.stats.bytes_in;
     run->report.times.compile = outer.times.compile;
     run->report.times.alloc += outer.times.alloc;

@@ -16,6 +16,12 @@ vyre_status vyre_support_geometry(const vyre_device_info *info, const vyre_bindi
                          (unsigned long long)lanes, info->max_group_lanes, info->backend);
     }
     for (int axis = 0; axis < 3; axis++) {
+        if (info->max_group[axis] && geometry->workgroup[axis] > info->max_group[axis]) {
+            return vyre_fail(diag, VYRE_LIMIT, "use another shape of workgroups",
+                             "a workgroup has %u lanes along %c, and at most %u on %s",
+                             geometry->workgroup[axis], "xyz"[axis], info -> max_group[axis],
+                             info -> backend);
+        }
         if (info->max_groups[axis] && geometry->grid[axis] > info->max_groups[axis]) {
             return vyre_fail(diag, VYRE_LIMIT, "use fewer groups and a loop over the elements",
                              "the grid has %u groups along %c, and at most %u on %s",

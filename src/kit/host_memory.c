@@ -32,6 +32,11 @@ static vyre_host_device *host_of(vyre_backend_device *device) {
     return (vyre_host_device *)device;
 }
 
+size_t vyre_host_alignment(const vyre_host_device *host) {
+    const size_t alignment = host->options.alignment;
+    return alignment < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : alignment;
+}
+
 static void clear(const vyre_host_options *o, void *bytes, size_t size) {
     if (o->clear) {
         o->clear(o->user, bytes, size);
@@ -42,8 +47,7 @@ static void clear(const vyre_host_options *o, void *bytes, size_t size) {
 
 /* From the allocator: room to align, the block's description before the bytes, `size` bytes. */
 static unsigned char *allocate(const vyre_host_device *host, size_t size, block *out) {
-    size_t alignment = host->options.alignment;
-    alignment = alignment < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : alignment;
+    const size_t alignment = vyre_host_alignment(host);
     if (!vyre_add_size(size, sizeof(block) + alignment, &out->whole)) {
         return NULL;
     }
@@ -62,8 +66,7 @@ static unsigned char *allocate(const vyre_host_device *host, size_t size, block 
  * alignment allows. They are zero from the start. */
 static unsigned char *map_guarded(const vyre_host_device *host, size_t size, block *out) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t alignment = host->options.alignment;
-    alignment = alignment < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : alignment;
+    const size_t alignment = vyre_host_alignment(host);
     size_t room;
     if (!vyre_add_size(size, sizeof(block) + alignment + page - 1, &room) ||
         !vyre_add_size(room & ~(page - 1), page, &out->whole)) {
@@ -82,9 +85,19 @@ static unsigned char *map_guarded(const vyre_host_device *host, size_t size, blo
     return bytes - ((uintptr_t)bytes & (alignment - 1));
 }
 
+static void count_block(vyre_host_device *host, size_t whole) {
+    uint64_t bytes = atomic_fetch_add_explicit(&host->bytes, whole, memory_order_relaxed) + whole;
+    uint64_t peak = atomic_load_explicit(&host->peak, memory_order_relaxed);
+    atomic_fetch_add_explicit(&host->blocks, 1, memory_order_relaxed);
+    while (peak < bytes &&
+           !atomic_compare_exchange_weak_explicit(&host->peak, &peak, bytes, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
+}
+
 vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
                                vyre_diag *diag) {
-    const vyre_host_device *host = host_of(device);
+    vyre_host_device *host = host_of(device);
     block b;
     size_t padded;
     unsigned char *bytes = NULL;
@@ -95,19 +108,60 @@ vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_
         return vyre_fail_memory(diag, "a buffer");
     }
     memcpy(bytes - sizeof b, &b, sizeof b);
+    count_block(host, b.whole);
     *out_memory = (uintptr_t)bytes;
     return VYRE_OK;
 }
 
-void vyre_host_free(vyre_backend_device *device, vyre_memory memory) {
-    const vyre_host_device *host = host_of(device);
+vyre_status vyre_host_free(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag) {
+    vyre_host_device *host = host_of(device);
     block b;
+    (void)diag;
     memcpy(&b, bytes_of(memory) - sizeof b, sizeof b);
     if (host->options.guard) {
         munmap(b.begin, b.whole);
     } else {
         vyre_free(&host->allocator, b.begin, b.whole, 1);
     }
+    atomic_fetch_sub_explicit(&host->blocks, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&host->bytes, b.whole, memory_order_relaxed);
+    return VYRE_OK;
+}
+
+vyre_status vyre_host_adopt(vyre_backend_device *device, void *bytes, uint64_t size,
+                            uint64_t capacity, vyre_memory *out_memory, vyre_diag *diag) {
+    const vyre_host_device *host = host_of(device);
+    const size_t alignment = vyre_host_alignment(host);
+    if ((uintptr_t)bytes % alignment != 0) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED, "align the memory, or copy it into a buffer",
+                         "memory that is used where it is begins at a multiple of %zu", alignment);
+    }
+    if (capacity - size < host->options.padding) {
+        return vyre_fail(diag, VYRE_UNSUPPORTED,
+                         "leave room behind the bytes, or copy them into a buffer",
+                         "memory that is used where it is has %zu bytes more than are used",
+                         host->options.padding);
+    }
+    *out_memory = (uintptr_t)bytes;
+    return VYRE_OK;
+}
+
+vyre_status vyre_host_disown(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag) {
+    (void)device, (void)memory, (void)diag;
+    return VYRE_OK;
+}
+
+void vyre_host_describe(const vyre_host_device *host, vyre_device_info *info) {
+    info->wraps_memory = true;
+    info->host_alignment = (uint32_t)vyre_host_alignment(host);
+    info->host_padding = (uint32_t)host->options.padding;
+}
+
+void vyre_host_metrics(vyre_backend_device *device, vyre_metric_fn tell, void *user) {
+    vyre_host_device *host = host_of(device);
+    tell(user, "memory_blocks", atomic_load_explicit(&host->blocks, memory_order_relaxed));
+    tell(user, "memory_bytes", atomic_load_explicit(&host->bytes, memory_order_relaxed));
+    tell(user, "memory_bytes_peak", atomic_load_explicit(&host->peak, memory_order_relaxed));
 }
 
 typedef struct clearing {

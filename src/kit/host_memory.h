@@ -4,6 +4,8 @@
 #ifndef VYRE_SRC_KIT_HOST_MEMORY_H
 #define VYRE_SRC_KIT_HOST_MEMORY_H
 
+#include <stdatomic.h>
+
 #include "vyre/backend.h"
 
 /* All zero: what an interpreter needs. */
@@ -18,12 +20,21 @@ typedef struct vyre_host_options {
 
 typedef struct vyre_host_device {
     vyre_allocator allocator;
-    vyre_host_options options; /* must not change while there is memory */
+    vyre_host_options options;                 /* must not change while there is memory */
+    atomic_uint_least64_t blocks, bytes, peak; /* that are there, and the most bytes that were */
 } vyre_host_device;
 
 vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,
                                vyre_diag *diag);
-void vyre_host_free(vyre_backend_device *device, vyre_memory memory);
+vyre_status vyre_host_free(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag);
+/* Memory of the caller's that is aligned as that of the device and has room for its padding. */
+vyre_status vyre_host_adopt(vyre_backend_device *device, void *bytes, uint64_t size,
+                            uint64_t capacity, vyre_memory *out_memory, vyre_diag *diag);
+vyre_status vyre_host_disown(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag);
+void vyre_host_metrics(vyre_backend_device *device, vyre_metric_fn tell, void *user);
+/* Says which memory of the caller's it takes. */
+void vyre_host_describe(const vyre_host_device *host, vyre_device_info *info);
+size_t vyre_host_alignment(const vyre_host_device *host);
 vyre_status vyre_host_write(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
                             const void *data, uint64_t size, vyre_diag *diag);
 vyre_status vyre_host_read(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
@@ -45,7 +56,8 @@ vyre_status vyre_host_await(vyre_backend_device *device, vyre_ticket ticket, voi
 #define VYRE_HOST_MEMORY_ENTRIES                                                                   \
     .allocate = vyre_host_allocate, .free = vyre_host_free, .write = vyre_host_write,              \
     .read = vyre_host_read, .copy = vyre_host_copy, .zero = vyre_host_zero,                        \
-    .equal = vyre_host_equal, .fetch = vyre_host_fetch, .await = vyre_host_await
+    .equal = vyre_host_equal, .fetch = vyre_host_fetch, .await = vyre_host_await,                  \
+    .adopt = vyre_host_adopt, .disown = vyre_host_disown, .metrics = vyre_host_metrics
 
 /* The bytes of a memory. */
 void *vyre_host_bytes(vyre_memory memory);

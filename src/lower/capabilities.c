@@ -219,6 +219,48 @@ vyre_status vyre_capabilities_named(const char *text, vyre_capabilities *out_cap
     return VYRE_OK;
 }
 
+/* Telling */
+
+/* Rows of the table without a spelling have a form of their own, and their name is it. */
+static const char *word_of(const char *spelling, const char *name) {
+    return *spelling ? spelling : name;
+}
+
+void vyre_capabilities_tell(const vyre_capabilities *can, vyre_name_fn tell, void *user) {
+    for (uint8_t op = 0; op < VYRE_EXPR_COUNT; op++) {
+        const vyre_expr_info *info = vyre_expr_info_of((vyre_expr_op)op);
+        if (vyre_can_expr(can, op)) {
+            tell(user, word_of(info->spelling, info->name));
+        }
+    }
+    for (uint8_t op = 0; op < VYRE_STMT_COUNT; op++) {
+        const vyre_stmt_info *info = vyre_stmt_info_of((vyre_stmt_op)op);
+        if (vyre_can_stmt(can, op)) {
+            tell(user, word_of(info->spelling, info->name));
+        }
+    }
+    for (uint8_t op = 0; op < VYRE_ATOMIC_COUNT; op++) {
+        if (vyre_can_atomic(can, op, VYRE_U32, VYRE_INOUT)) {
+            tell(user, vyre_atomic_name((vyre_atomic_op)op));
+        }
+    }
+    for (uint8_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
+        if (vyre_can_subgroup(can, op)) {
+            tell(user, vyre_subgroup_name((vyre_subgroup_op)op));
+        }
+    }
+    for (uint8_t id = 0; id < VYRE_BUILTIN_COUNT; id++) {
+        if (vyre_can_builtin(can, id)) {
+            tell(user, vyre_builtin_name((vyre_builtin)id));
+        }
+    }
+    for (uint8_t type = 0; type < VYRE_TYPE_COUNT; type++) {
+        if (type != VYRE_VOID && vyre_can_type(can, type)) {
+            tell(user, vyre_type_name((vyre_type)type));
+        }
+    }
+}
+
 /* Asking */
 
 static vyre_status lacks(vyre_diag *diag, vyre_place place, const char *what) {

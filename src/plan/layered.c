@@ -41,7 +41,11 @@ static vyre_status overflow(vyre_planner *planner, const vyre_wave_set *set, uin
     char label[VYRE_WAVE_LABEL];
     planner->fault.kind = VYRE_PLAN_FAULT_OVERFLOW;
     planner->fault.wave = wave;
-    planner->fault.field = "fused wave bytes";
+    uint64_t scratch;
+    planner->fault.field =
+        vyre_mul_u64(set->waves[wave].scratch, VYRE_PLAN_SCRATCH_FACTOR, &scratch)
+            ? "fused wave bytes"
+            : "fused wave scratch bytes";
     return vyre_fail(diag, VYRE_INVALID_INPUT,
                      "give sizes in bytes whose sum (scratch counts four times) is below 2^64",
                      "the cost of %s exceeds 64 bits", vyre_wave_label(label, set->waves, wave));

@@ -46,6 +46,7 @@ typedef struct vyre_pass {
     vyre_dispatch_times *times; /* enqueue and wait */
     uint32_t ahead;             /* as in vyre_dispatch_options */
     vyre_memory *memory;        /* of the launch: what was swapped has another in the end */
+    bool *was_refused;          /* set if the device refused the grid in one launch */
 } vyre_pass;
 
 /* Splits and compiles. takes_module: the device runs the schedule itself, and can. The program must

@@ -31,6 +31,7 @@
 #include "base/diag.h"
 #include "device/call.h"
 #include "kit/cancel.h"
+#include "kit/results.h"
 #include "schedule/carry_size.h"
 #include "schedule/schedule.h"
 
@@ -115,9 +116,7 @@ static void report(const run *r, const tally *done) {
     stats->carried_bytes += done->carried_bytes;
     stats->sync_points += done->sync_points;
     r->pass->result->steps += done->steps;
-    if (!r->has_device_time) {
-        r->pass->result->device_ns = 0;
-    }
+    r->pass->result->is_timed = r->has_device_time;
 }
 
 /* Times of calls are known only where launching and waiting are two things. */
@@ -128,10 +127,9 @@ static uint64_t *timer(const run *r, uint64_t *time) {
 /* What came of launches that were queued. A trap is not an error yet. */
 static vyre_status take_results(run *r, vyre_launch_results *results, vyre_diag *diag) {
     r->queued -= results->launches;
-    r->pass->result->device_ns += results->device_ns;
     r->has_device_time = r->has_device_time && results->untimed == 0;
     if (results->status == VYRE_OK) {
-        return VYRE_OK;
+        return vyre_device_time_add(&r->pass->result->device_ns, results->device_ns, diag);
     }
     if (results->segment) {
         vyre_schedule_label(r->s, results->segment - 1, &results->diag);
@@ -223,10 +221,10 @@ static vyre_status launch(run *r, uint32_t number, vyre_launch *one) {
         if (status != VYRE_OK) {
             return status;
         }
-    } else if (result.device_ns == 0) {
+    } else if (!result.is_timed) {
         r->has_device_time = false;
-    } else {
-        r->pass->result->device_ns += result.device_ns;
+    } else if (status == VYRE_OK) {
+        status = vyre_device_time_add(&r->pass->result->device_ns, result.device_ns, r->diag);
     }
     return status != VYRE_OK || segment->trap != VYRE_NONE ? end_launch(r, number, status, &result)
                                                            : VYRE_OK;
@@ -557,8 +555,8 @@ static vyre_status run_module(run *r) {
     }
     count_visits(r);
     r->done.steps = result.steps;
-    r->pass->result->device_ns += result.device_ns;
-    r->has_device_time = result.device_ns != 0;
+    r->pass->result->device_ns = result.device_ns;
+    r->has_device_time = result.is_timed;
     return status;
 }
 

@@ -163,6 +163,26 @@ static void declare_source(maker *m) {
     }
 }
 
+/* The clause of the source, where it is made of numbers alone, as sizes are: for those who read a
+ * segment or run it by itself. Whoever runs the module gives each launch its grid. */
+static void keep_clause(maker *m) {
+    static const vyre_size_env nothing = {0};
+    vyre_expr axes[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
+    for (int i = 0; i < 3 && m->p->clause[i] != VYRE_NONE; i++) {
+        uint64_t count;
+        vyre_decl unknown;
+        if (vyre_size_evaluate(m->p, m->p->clause[i], &nothing, &count, &unknown) != VYRE_SIZE_OK) {
+            return;
+        }
+        axes[i] = vyre_build_size(m->b, (int64_t)count);
+    }
+    if (m->p->clause_kind == VYRE_CLAUSE_ELEMENTS) {
+        vyre_build_elements(m->b, axes[0]);
+    } else if (m->p->clause_kind == VYRE_CLAUSE_GRID) {
+        vyre_build_grid(m->b, axes[0], axes[1], axes[2]);
+    }
+}
+
 /* The block itself */
 
 /* What a variable of a guard is made of; as deep as there are such variables at most. */
@@ -432,6 +452,9 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     note_recipes(m);
     note_guards(m);
     declare_source(m);
+    if (!is_of_group(m)) {
+        keep_clause(m);
+    }
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
     open_regions(m);
     restore(m);

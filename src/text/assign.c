@@ -1,5 +1,6 @@
 /* Statements that bind, assign, store, or stand for their effect alone. */
 #include "text/parser.h"
+#include "text/unsupported.h"
 
 bool vyre_parser_check_value_type(vyre_parser *p, vyre_type type, uint32_t token,
                                   const char *what) {
@@ -69,6 +70,14 @@ static bool assignment(vyre_parser *p, uint8_t *out_op) {
         *out_op = vyre_token_operator(kind);
         p->at++;
         return true;
+    }
+    const vyre_token *before = &p->tokens[p->at - 1];
+    const char *name =
+        before->kind == VYRE_TOKEN_NAME ? vyre_source_name(&p->source, before->value) : "";
+    const char *instead = vyre_unsupported_operation(name);
+    if (instead) {
+        vyre_parser_error(p, "V016", p->at - 1, p->at - 1, instead, "`%s` is not supported", name);
+        return false;
     }
     return vyre_parser_expect(p, VYRE_TOKEN_ASSIGN, "in this statement");
 }

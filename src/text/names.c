@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "ir/names.h"
 #include "text/parser.h"
+#include "text/unsupported.h"
 
 void vyre_parser_error(vyre_parser *p, const char *code, uint32_t first, uint32_t last,
                        const char *fix, const char *format, ...) {
@@ -188,6 +189,11 @@ void vyre_parser_unknown(vyre_parser *p, const char *code, uint32_t token, uint3
     p->reported[name] = true;
     char fix[VYRE_DIAG_FIX] = "declare it first";
     const char *text = vyre_source_name(&p->source, name);
+    const char *instead = want == VYRE_WANT_FUNCTION ? vyre_unsupported_operation(text) : NULL;
+    if (instead) {
+        vyre_parser_error(p, code, token, token, instead, "`%s` is not supported", text);
+        return;
+    }
     const char *near = nearest(p, text, want);
     if (near) {
         (void)snprintf(fix, sizeof fix, "did you mean `%s`?", near);
@@ -229,6 +235,14 @@ vyre_type vyre_parser_type(vyre_parser *p, const char *where) {
     if (t->kind == VYRE_TOKEN_NAME && t->word == VYRE_WORD_TYPE) {
         p->at++;
         return (vyre_type)t->sub;
+    }
+    const char *instead = t->kind == VYRE_TOKEN_NAME
+                              ? vyre_unsupported_type(vyre_source_name(&p->source, t->value))
+                              : NULL;
+    if (instead) {
+        vyre_parser_error(p, "V213", p->at, p->at, instead, "type `%s` is not supported",
+                          vyre_source_name(&p->source, t->value));
+        return VYRE_VOID;
     }
     vyre_parser_error(p, "V213", p->at, p->at,
                       "the types are bool u32 i32 u64 i64 f32 f64, and stored only: u8 i8 u16 i16 "

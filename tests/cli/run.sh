@@ -263,6 +263,7 @@ for code, said in (run("--in", "y=iota:8", "--out", "y=y.npy", "--repeat", "3"),
     assert said["schema"] == 1 and len(said["grid"]) == 3
     assert all(isinstance(said["stats"][k], int) for k in stats)
     assert all(isinstance(said["time_ns"][k], int) for k in times)
+    assert set(said["time_ns"]["unknown"]) == {"device", "enqueue", "wait"}, said["time_ns"]
     if code == 0:
         assert said["status"] == "ok" and said["diagnostics"] == [] and said["backend"]
         (y,) = said["outputs"]
@@ -276,6 +277,18 @@ for code, said in (run("--in", "y=iota:8", "--out", "y=y.npy", "--repeat", "3"),
         assert list(d) == "code severity file line col end_col message fix".split(), d
         assert d["severity"] == "error" and d["message"]
 PYTHON
+
+# An error of a segment says so in JSON, too.
+cat > late.vy <<'VY'
+program late workgroup(1) grid(1) {
+    inout v : u32[1];
+    v[0] = v[0] + 1;
+    grid_sync;
+    trap("late", v[0]);
+}
+VY
+expect_exit 5 "$VYRE" run late.vy --in v=zeros:1 --backend ref-split --json
+python3 -c 'import json; (d,) = json.load(open("out"))["diagnostics"]; assert (d["segment"], d["segments"]) == (2, 2), d'
 
 expect_exit 0 "$VYRE" run "$saxpy" --in y=iota:8 --stats --time
 expect_err "bytes_out        32"

@@ -27,9 +27,9 @@ static vyre_status record_allocate(vyre_backend_device *device, uint64_t size,
     return ref()->allocate(device, size, out_memory, diag);
 }
 
-static void record_free(vyre_backend_device *device, vyre_memory memory) {
+static vyre_status record_free(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag) {
     recorder_log.freed++;
-    ref()->free(device, memory);
+    return ref()->free(device, memory, diag);
 }
 
 static vyre_status record_write(vyre_backend_device *device, vyre_memory memory, uint64_t offset,
@@ -96,6 +96,7 @@ static vyre_status record_launch(vyre_backend_device *device, vyre_backend_kerne
     }
     vyre_status status = ref()->launch(device, kernel, l, out_result, diag);
     out_result->device_ns = recorder_log.device_ns;
+    out_result->is_timed = true;
     return status;
 }
 

@@ -223,18 +223,18 @@ static vyre_status run_schedule(run *r) {
 static void release(run *r) {
     for (vyre_decl d = 0; d < r->p->decl_count; d++) {
         if (r->local[d]) {
-            ref()->free(r->device, r->local[d]);
+            (void)ref()->free(r->device, r->local[d], NULL);
             r->local[d] = 0;
         }
     }
     for (int i = 0; i < VYRE_PLACES; i++) {
         if (r->places[i]) {
-            ref()->free(r->device, r->places[i]);
+            (void)ref()->free(r->device, r->places[i], NULL);
             r->places[i] = 0;
         }
     }
     if (r->lane) {
-        ref()->free(r->device, r->lane);
+        (void)ref()->free(r->device, r->lane, NULL);
         r->lane = 0;
     }
 }

@@ -90,6 +90,7 @@ static void run_launch(const queue_device *q, command *c) {
     one.max_steps = MOST_STEPS;
     c->status = ref()->launch(q->inner, c->kernel, &one, &c->result, &c->diag);
     c->result.device_ns = c->result.steps + 1;
+    c->result.is_timed = true;
     launches++;
 }
 
@@ -171,8 +172,8 @@ static vyre_status allocate(vyre_backend_device *device, uint64_t size, vyre_mem
     return ref()->allocate(((queue_device *)device)->inner, size, out_memory, diag);
 }
 
-static void free_memory(vyre_backend_device *device, vyre_memory memory) {
-    ref()->free(drained(device)->inner, memory);
+static vyre_status free_memory(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag) {
+    return ref()->free(drained(device)->inner, memory, diag);
 }
 
 static vyre_status write_memory(vyre_backend_device *device, vyre_memory memory, uint64_t offset,

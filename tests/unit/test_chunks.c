@@ -289,8 +289,9 @@ static vyre_status vast_allocate(vyre_backend_device *device, uint64_t size,
     return VYRE_OK;
 }
 
-static void vast_free(vyre_backend_device *device, vyre_memory memory) {
-    (void)device, (void)memory;
+static vyre_status vast_free(vyre_backend_device *device, vyre_memory memory, vyre_diag *diag) {
+    (void)device, (void)memory, (void)diag;
+    return VYRE_OK;
 }
 
 static vyre_status vast_move(vyre_backend_device *device, vyre_memory memory, uint64_t offset,

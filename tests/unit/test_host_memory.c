@@ -44,7 +44,7 @@ TEST(memory_is_aligned_and_zero_with_its_padding_and_comes_back) {
                 REQUIRE(bytes[i] == 0);
             }
             memset(bytes, 0xff, whole); /* all of it may be written */
-            vyre_host_free(device_of(&host), memory);
+            (void)vyre_host_free(device_of(&host), memory, NULL);
             CHECK_EQ(heap.live_blocks, 0);
         }
         CHECK((heap.calls == 0) == host.options.guard);
@@ -93,12 +93,12 @@ TEST(behind_the_padding_is_a_guard) {
         CHECK(!is_fatal(bytes + sizes[i] + 127));
         CHECK(is_fatal(bytes + sizes[i] + 128));
         CHECK(is_fatal(bytes + sizes[i] + 128 + 4095));
-        vyre_host_free(device_of(&host), memory);
+        (void)vyre_host_free(device_of(&host), memory, NULL);
     }
     vyre_memory memory; /* others end less than an alignment before it */
     unsigned char *bytes = allocate(&host, 100, &memory);
     CHECK(is_fatal(bytes + 100 + 128 + 63));
-    vyre_host_free(device_of(&host), memory);
+    (void)vyre_host_free(device_of(&host), memory, NULL);
 }
 
 TEST(a_team_clears_large_memory) {
@@ -116,7 +116,7 @@ TEST(a_team_clears_large_memory) {
         for (size_t i = 0; i < sizes[s] + 9; i++) {
             REQUIRE(bytes[i] == 0);
         }
-        vyre_host_free(device_of(&host), memory);
+        (void)vyre_host_free(device_of(&host), memory, NULL);
     }
     CHECK_EQ(heap.live_blocks, 0);
     vyre_team_destroy(team);
@@ -142,6 +142,6 @@ TEST(bytes_go_in_and_out_and_from_memory_to_memory) {
     REQUIRE_OK(vyre_host_equal(device, a, b, 10, &equal, NULL), NULL);
     CHECK(equal);
     CHECK_EQ(second[10], 0xee);
-    vyre_host_free(device, a);
-    vyre_host_free(device, b);
+    (void)vyre_host_free(device, a, NULL);
+    (void)vyre_host_free(device, b, NULL);
 }

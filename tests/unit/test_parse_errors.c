@@ -212,3 +212,40 @@ TEST(one_error_does_not_hide_or_cause_others) {
     WRONG_TEXT("program p workgroup(1) {\nlet x = q1;\nfn f() { let y = q2; }\nlet z = q3;\n}",
                "V066@2:9 V066@3:18 V066@4:9");
 }
+
+TEST(parts_of_the_earlier_system_that_were_refused_say_so) {
+    static const struct {
+        const char *body, *said;
+    } cases[] = {
+        {"resume \"t\";", "`resume` is not supported"},
+        {"resume(1);", "`resume` is not supported"},
+        {"speculate { }", "`speculate` is not supported"},
+        {"let x = atomic_lru_update(b[0], 1);", "`atomic_lru_update` is not supported"},
+        {"let x : vec4_u32 = 1;", "type `vec4_u32` is not supported"},
+        {"let x : tensor = 1;", "type `tensor` is not supported"},
+        {"let x : f8e4m3 = 1;", "type `f8e4m3` is not supported"},
+        {"let x : fp8 = 1;", "type `fp8` is not supported"},
+        {"let x : i4 = 1;", "type `i4` is not supported"},
+        {"let x : handle = 1;", "type `handle` is not supported"},
+        {"let x : sparse_csr = 1;", "type `sparse_csr` is not supported"},
+        {"let x : quantized = 1;", "type `quantized` is not supported"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        parsed p;
+        snprintf(text, sizeof text, "program p workgroup(1) grid(1) { inout b : u32[1]; %s }",
+                 cases[i].body);
+        parse(&p, text);
+        REQUIRE(p.list.count > 0);
+        CHECK_STR(p.items[0].message, cases[i].said);
+        CHECK(p.items[0].fix[0]);
+        vyre_program_release(p.program);
+    }
+    /* They are names like any other. */
+    parsed p;
+    parse(
+        &p,
+        "program p workgroup(1) grid(1) { inout vec : u32[1]; let resume = 1; vec[0] = resume; }");
+    CHECK_EQ(p.list.errors, 0);
+    vyre_program_release(p.program);
+}

@@ -145,6 +145,7 @@ TEST(layered_cost_beyond_64_bits) {
     const vyre_wave scratch = {NULL, 0, UINT64_MAX / 2, 0};
     set = (vyre_wave_set){.waves = &scratch, .wave_count = 1, .budget_bytes = VYRE_PLAN_NO_BUDGET};
     CHECK_STATUS(layered(f, &set), VYRE_INVALID_INPUT, &f->diag);
+    CHECK_STR(vyre_planner_fault(f->planner).field, "fused wave scratch bytes");
     teardown(f);
 }
 

@@ -8,6 +8,8 @@
 
 /* Adding up */
 
+enum { NOT_TIMED = 9999 };
+
 typedef struct done {
     uint32_t interval, segment;
     vyre_status status;
@@ -18,7 +20,9 @@ static vyre_launch_results sum(const done *list, uint32_t count) {
     vyre_launch_results results = {0};
     for (uint32_t i = 0; i < count; i++) {
         const vyre_launch launch = {.interval = list[i].interval, .segment = list[i].segment};
-        const vyre_launch_result one = {.trap_lane = list[i].lane, .device_ns = list[i].ns};
+        const vyre_launch_result one = {.trap_lane = list[i].lane,
+                                        .device_ns = list[i].ns,
+                                        .is_timed = list[i].ns != NOT_TIMED};
         const vyre_diag diag = {.line = i + 1};
         vyre_launch_results_add(&results, &launch, list[i].status, &one, &diag);
     }
@@ -26,12 +30,27 @@ static vyre_launch_results sum(const done *list, uint32_t count) {
 }
 
 TEST(times_and_launches_add_up) {
-    const done all[] = {{0, 1, VYRE_OK, 0, 30}, {1, 2, VYRE_OK, 0, 0}, {2, 1, VYRE_OK, 0, 4}};
-    vyre_launch_results r = sum(all, 3);
-    CHECK_EQ(r.launches, 3);
+    const done all[] = {{0, 1, VYRE_OK, 0, 30},
+                        {1, 2, VYRE_OK, 0, NOT_TIMED},
+                        {2, 1, VYRE_OK, 0, 4},
+                        {2, 1, VYRE_OK, 0, 0}};
+    vyre_launch_results r = sum(all, 4);
+    CHECK_EQ(r.launches, 4);
     CHECK_EQ(r.device_ns, 34);
     CHECK_EQ(r.untimed, 1);
     CHECK_STATUS(r.status, VYRE_OK, NULL);
+}
+
+TEST(device_times_of_queued_launches_that_do_not_fit_are_an_error) {
+    const done all[] = {{0, 1, VYRE_OK, 0, INT64_MAX},
+                        {1, 2, VYRE_OK, 0, INT64_MAX},
+                        {2, 3, VYRE_OK, 0, INT64_MAX}};
+    vyre_launch_results two = sum(all, 2), three = sum(all, 3);
+    CHECK_STATUS(two.status, VYRE_OK, NULL);
+    CHECK_EQ(two.device_ns, UINT64_MAX - 1);
+    CHECK_STATUS(three.status, VYRE_LIMIT, NULL);
+    CHECK_EQ(three.segment, 3);
+    CHECK(strstr(three.diag.message, "device times"));
 }
 
 TEST(the_lowest_lane_of_the_first_interval_with_a_trap_is_told) {

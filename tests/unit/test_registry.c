@@ -49,8 +49,9 @@ static vyre_status paper_allocate(vyre_backend_device *d, uint64_t size, vyre_me
     *out = 0;
     return VYRE_OUT_OF_MEMORY;
 }
-static void paper_free(vyre_backend_device *d, vyre_memory m) {
-    (void)d, (void)m;
+static vyre_status paper_free(vyre_backend_device *d, vyre_memory m, vyre_diag *diag) {
+    (void)d, (void)m, (void)diag;
+    return VYRE_OK;
 }
 static vyre_status paper_write(vyre_backend_device *d, vyre_memory m, uint64_t offset,
                                const void *data, uint64_t size, vyre_diag *diag) {
@@ -431,9 +432,6 @@ TEST(a_lost_device_fails_everything_and_can_be_reopened) {
     CHECK(vyre_device_is_lost(device));
     vyre_buffer *none = NULL;
     CHECK_STATUS(vyre_buffer_create(device, 4, &none, &diag), VYRE_DEVICE_LOST, &diag);
-    /* Not while there is a buffer of the lost one. */
-    CHECK_STATUS(vyre_device_reopen(device, &diag), VYRE_INVALID_ARGUMENT, &diag);
-    CHECK_HAS(diag.message, "1 buffers");
     vyre_buffer_destroy(b);
     REQUIRE_OK(vyre_device_reopen(device, &diag), &diag);
     CHECK(!vyre_device_is_lost(device));

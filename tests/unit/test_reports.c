@@ -6,6 +6,7 @@
 
 /* ref-split with a `finish`. Its launches take the times of a list, one of them is followed by a
  * request to cancel, and one fails. */
+enum { NOT_TOLD = 9999 };
 static struct {
     uint64_t ns[8];
     uint32_t launches, finished;
@@ -23,6 +24,7 @@ static vyre_status told_launch(vyre_backend_device *device, vyre_backend_kernel 
     vyre_status status =
         vyre_backend_ref_split.device->launch(device, kernel, launch, out_result, diag);
     out_result->device_ns = told.ns[(number - 1) % 8];
+    out_result->is_timed = out_result->device_ns != NOT_TOLD;
     if (number == told.cancel_at) {
         vyre_cancel_request(&told.cancel);
     }
@@ -169,10 +171,12 @@ TEST(device_time_is_known_if_every_launch_tells_it) {
         bool is_known;
     } cases[] = {
         {plain_text, {7, 8, 1, 1, 1, 1, 1, 1}, 2, true},
-        {plain_text, {7, 0}, 2, false},
-        {plain_text, {0, 7}, 2, false},
+        {plain_text, {7, NOT_TOLD}, 2, false},
+        {plain_text, {NOT_TOLD, 7}, 2, false},
         {loop_text, {1, 1, 1, 1, 1, 1, 1, 1}, 0, true},
-        {loop_text, {7, 0, 7, 7, 7, 7, 7, 7}, 0, false},
+        {loop_text, {7, NOT_TOLD, 7, 7, 7, 7, 7, 7}, 0, false},
+        {loop_text, {0}, 0, true}, /* 0 ns are a time */
+        {plain_text, {0}, 2, true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         vyre_device *device = open_told();
@@ -186,6 +190,25 @@ TEST(device_time_is_known_if_every_launch_tells_it) {
             sum += told.ns[i % 8];
         }
         CHECK_EQ(report.times.device, cases[c].is_known ? sum : 0);
+        CHECK_EQ(report.times.knows_device, cases[c].is_known);
+        vyre_device_close(device);
+    }
+}
+
+/* Over the segments of one pass, and over passes. */
+TEST(device_times_that_do_not_fit_are_an_error) {
+    static const char *const texts[] = {loop_text, plain_text};
+    for (size_t c = 0; c < sizeof texts / sizeof *texts; c++) {
+        vyre_device *device = open_told();
+        for (int i = 0; i < 8; i++) {
+            told.ns[i] = INT64_MAX;
+        }
+        vyre_dispatch_options o = {.has_iterations = true, .iterations = 3};
+        vyre_dispatch_report report = {.passes = 99};
+        vyre_diag diag = {0};
+        CHECK_STATUS(dispatch(device, texts[c], &o, &report, &diag), VYRE_LIMIT, &diag);
+        CHECK_EQ(report.passes, 99);
+        CHECK(strstr(diag.message, "device times"));
         vyre_device_close(device);
     }
 }

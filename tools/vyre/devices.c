@@ -18,7 +18,17 @@ static const char *level_name(vyre_level level) {
     return names[level];
 }
 
-static void write_json(vyre_json_writer *json, const vyre_device_info *info, bool is_best) {
+static void put_name(void *json, const char *name) {
+    vyre_json_put_string(json, name);
+}
+
+static void put_metric(void *json, const char *name, uint64_t value) {
+    vyre_json_key(json, name);
+    vyre_json_put_u64(json, value);
+}
+
+static void write_json(vyre_json_writer *json, vyre_device *device, bool is_best) {
+    const vyre_device_info *info = vyre_device_describe(device);
     const struct {
         const char *key;
         bool value;
@@ -31,6 +41,11 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info, boo
                      {"bf16", info->has_bf16},
                      {"tensor_cores", info->has_tensor_cores},
                      {"indirect_launch", info->has_indirect_launch},
+                     {"async_compute", info->has_async_compute},
+                     {"speculation", info->has_speculation},
+                     {"persistent_threads", info->has_persistent_threads},
+                     {"distributed", info->is_distributed},
+                     {"wraps_memory", info->wraps_memory},
                      {"device_time", info->reports_device_time},
                      {"hardware_counters", info->has_hardware_counters},
                      {"split", info->allows_split},
@@ -42,6 +57,9 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info, boo
         uint64_t value;
     } limits[] = {{"native_subgroup", info->native_subgroup},
                   {"max_group_lanes", info->max_group_lanes},
+                  {"max_group_x", info->max_group[0]},
+                  {"max_group_y", info->max_group[1]},
+                  {"max_group_z", info->max_group[2]},
                   {"max_workgroup_bytes", info->max_workgroup_bytes},
                   {"max_buffer_bytes", info->max_buffer_bytes},
                   {"memory_bytes", info->memory_bytes},
@@ -71,6 +89,14 @@ static void write_json(vyre_json_writer *json, const vyre_device_info *info, boo
     } else {
         vyre_json_put_null(json);
     }
+    vyre_json_key(json, "operations");
+    vyre_json_begin_array(json);
+    vyre_capabilities_tell(vyre_device_capabilities(device), put_name, json);
+    vyre_json_end_array(json);
+    vyre_json_key(json, "metrics");
+    vyre_json_begin_object(json);
+    vyre_device_metrics(device, put_metric, json);
+    vyre_json_end_object(json);
 }
 
 static void write_size(vyre_text *text, uint64_t bytes) {
@@ -147,7 +173,7 @@ static void list(vyre_json_writer *json, vyre_text *text, const char *uri,
         vyre_json_key(json, "present");
         vyre_json_put_bool(json, status == VYRE_OK);
         if (status == VYRE_OK) {
-            write_json(json, vyre_device_describe(device), is_best);
+            write_json(json, device, is_best);
         } else {
             vyre_json_key(json, "message");
             vyre_json_put_string(json, diag.message);

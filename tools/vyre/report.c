@@ -254,6 +254,12 @@ void cli_write_diagnostics(const cli_context *cli, vyre_json_writer *json) {
         vyre_json_put_string(json, diag->message);
         vyre_json_key(json, "fix");
         vyre_json_put_string(json, diag->fix);
+        if (diag->segment) {
+            vyre_json_key(json, "segment");
+            vyre_json_put_u64(json, diag->segment);
+            vyre_json_key(json, "segments");
+            vyre_json_put_u64(json, diag->segment_count);
+        }
         vyre_json_end_object(json);
     }
     vyre_json_end_array(json);

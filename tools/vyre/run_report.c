@@ -32,6 +32,12 @@ static uint64_t read_of(const void *base, const field *f) {
     return value;
 }
 
+static bool is_known(const vyre_dispatch_times *times, const field *f) {
+    return f->offset < offsetof(vyre_dispatch_times, device)    ? true
+           : f->offset == offsetof(vyre_dispatch_times, device) ? times->knows_device
+                                                                : times->knows_calls;
+}
+
 static int compare_u64(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -87,7 +93,7 @@ static void tell_times(const run *r) {
     for (uint32_t i = 0; i < CLI_COUNT(time_fields); i++) {
         const field *f = &time_fields[i];
         const uint64_t ns = read_of(&r->report.times, f);
-        if (ns == 0 && f->offset >= offsetof(vyre_dispatch_times, device)) {
+        if (!is_known(&r->report.times, f)) {
             cli_say(r->cli, "%-16s unknown", f->name);
         } else {
             cli_say(r->cli, "%-16s %" PRIu64 ".%06" PRIu64 " ms%s", f->name, ns / 1000000,
@@ -202,11 +208,17 @@ static vyre_status last_error(const cli_context *cli) {
     return VYRE_OK;
 }
 
-static void put_fields(vyre_json_writer *json, const void *base, const field *fields,
-                       uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        vyre_json_key(json, fields[i].name);
-        vyre_json_put_u64(json, read_of(base, &fields[i]));
+static void put_stats(vyre_json_writer *json, const vyre_dispatch_stats *stats) {
+    for (uint32_t i = 0; i < CLI_COUNT(stats_fields); i++) {
+        vyre_json_key(json, stats_fields[i].name);
+        vyre_json_put_u64(json, read_of(stats, &stats_fields[i]));
+    }
+}
+
+static void put_times(vyre_json_writer *json, const vyre_dispatch_times *times) {
+    for (uint32_t i = 0; i < CLI_COUNT(time_fields); i++) {
+        vyre_json_key(json, time_fields[i].name);
+        vyre_json_put_u64(json, read_of(times, &time_fields[i]));
     }
 }
 
@@ -214,13 +226,21 @@ static void put_numbers(vyre_json_writer *json, const run *r) {
     const char *origin = code_origin(r);
     vyre_json_key(json, "stats");
     vyre_json_begin_object(json);
-    put_fields(json, &r->report.stats, stats_fields, CLI_COUNT(stats_fields));
+    put_stats(json, &r->report.stats);
     vyre_json_end_object(json);
     vyre_json_key(json, "time_ns");
     vyre_json_begin_object(json);
-    put_fields(json, &r->report.times, time_fields, CLI_COUNT(time_fields));
+    put_times(json, &r->report.times);
     vyre_json_key(json, "per_barrier");
     vyre_json_put_u64(json, per_barrier(r));
+    vyre_json_key(json, "unknown"); /* a 0 that is no time */
+    vyre_json_begin_array(json);
+    for (uint32_t i = 0; i < CLI_COUNT(time_fields); i++) {
+        if (!is_known(&r->report.times, &time_fields[i])) {
+            vyre_json_put_string(json, time_fields[i].name);
+        }
+    }
+    vyre_json_end_array(json);
     vyre_json_end_object(json);
     vyre_json_key(json, "code_from");
     if (origin) {

@@ -198,6 +198,7 @@ static void cpu_describe(vyre_backend_device *object, vyre_device_info *out_info
         .code_folder = cpu_codes_folder(device->codes),
     };
     vyre_cores_caches(NULL, out_info->cache_bytes);
+    vyre_host_describe(&device->host, out_info);
     (void)snprintf(out_info->name, sizeof out_info->name, "this processor (%s)",
                    cpu_isa_name(device->isa));
 }

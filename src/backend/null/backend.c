@@ -37,7 +37,6 @@ static void null_close(vyre_backend_device *object) {
 }
 
 static void null_describe(vyre_backend_device *object, vyre_device_info *out_info) {
-    (void)object;
     *out_info = (vyre_device_info){
         .name = "nothing",
         .version = VYRE_VERSION_STRING,
@@ -50,6 +49,7 @@ static void null_describe(vyre_backend_device *object, vyre_device_info *out_inf
         .has_subgroups = true,
         .has_async_copy = true,
     };
+    vyre_host_describe(&((const null_device *)object)->host, out_info);
 }
 
 static vyre_status null_compile(vyre_backend_device *object, const vyre_program *program,

@@ -164,6 +164,11 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
         .code_folder = device->store.folder,
         .compute_units = (uint32_t)opencl_number(cl, device->id, CL_DEVICE_MAX_COMPUTE_UNITS, 4),
     };
+    size_t group[3] = {0};
+    (void)cl->GetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof group, group, NULL);
+    for (int axis = 0; axis < 3; axis++) {
+        out_info->max_group[axis] = at_most(group[axis], VYRE_LIMIT_GROUP_LANES);
+    }
     opencl_text(cl, device->id, CL_DEVICE_NAME, out_info->name, sizeof out_info->name);
     opencl_text(cl, device->id, CL_DRIVER_VERSION, out_info->version, sizeof out_info->version);
 }
@@ -180,8 +185,9 @@ static vyre_status zero(vyre_backend_device *object, vyre_memory memory, uint64_
     return code == 0 ? VYRE_OK : opencl_fail(diag, code, "fill memory");
 }
 
-static void free_memory(vyre_backend_device *object, vyre_memory memory) {
-    (void)((opencl_device *)object)->cl.ReleaseMemObject(object_of(memory));
+static vyre_status free_memory(vyre_backend_device *object, vyre_memory memory, vyre_diag *diag) {
+    const int32_t code = ((opencl_device *)object)->cl.ReleaseMemObject(object_of(memory));
+    return code == 0 ? VYRE_OK : opencl_fail(diag, code, "free memory");
 }
 
 static vyre_status allocate(vyre_backend_device *object, uint64_t size, vyre_memory *out_memory,
@@ -198,7 +204,7 @@ static vyre_status allocate(vyre_backend_device *object, uint64_t size, vyre_mem
     *out_memory = (vyre_memory)(uintptr_t)memory;
     vyre_status status = zero(object, *out_memory, 0, size, diag);
     if (status != VYRE_OK) {
-        free_memory(object, *out_memory);
+        (void)free_memory(object, *out_memory, NULL);
         *out_memory = 0;
     }
     return status;
@@ -209,6 +215,21 @@ static vyre_status write_memory(vyre_backend_device *object, vyre_memory memory,
     opencl_device *device = (opencl_device *)object;
     const int32_t code = device->cl.EnqueueWriteBuffer(device->queue, object_of(memory), 1, offset,
                                                        size, data, 0, NULL, NULL);
+    return code == 0 ? VYRE_OK : opencl_fail(diag, code, "write memory");
+}
+
+/* All are under way before the first is waited for. */
+static vyre_status write_many(vyre_backend_device *object, const vyre_memory_write *writes,
+                              uint32_t count, vyre_diag *diag) {
+    opencl_device *device = (opencl_device *)object;
+    int32_t code = 0;
+    for (uint32_t i = 0; i < count && code == 0; i++) {
+        const vyre_memory_write *w = &writes[i];
+        code = device->cl.EnqueueWriteBuffer(device->queue, object_of(w->memory), 0, w->offset,
+                                             w->size, w->data, 0, NULL, NULL);
+    }
+    const int32_t waited = device->cl.Finish(device->queue); /* also behind a failure */
+    code = code != 0 ? code : waited;
     return code == 0 ? VYRE_OK : opencl_fail(diag, code, "write memory");
 }
 
@@ -234,6 +255,7 @@ static const vyre_device_table table = {
     .allocate = allocate,
     .free = free_memory,
     .write = write_memory,
+    .write_many = write_many,
     .read = read_memory,
     .copy = copy,
     .zero = zero,

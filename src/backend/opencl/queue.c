@@ -72,8 +72,8 @@ static void tell_one(opencl_device *device, const opencl_command *c, vyre_launch
                                   NULL);
     const uint64_t begin = time_of(device, c->event, CL_PROFILING_COMMAND_START);
     const uint64_t end = time_of(device, c->event, CL_PROFILING_COMMAND_END);
-    /* A clock may be too coarse to tell; known is not the same as 0. */
-    const vyre_launch_result result = {.device_ns = end > begin ? end - begin : begin != 0};
+    const vyre_launch_result result = {.is_timed = begin != 0 && end >= begin,
+                                       .device_ns = end > begin ? end - begin : 0};
     if (c->launch.trace && end >= begin) {
         add_span(device, c, begin, end);
     }

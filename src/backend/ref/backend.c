@@ -98,6 +98,7 @@ static void ref_describe(vyre_backend_device *object, vyre_device_info *out_info
         .compute_units = 1,
         .turns_loops = device->turn_loops != 0,
     };
+    vyre_host_describe(&device->host, out_info);
 }
 
 /* A kernel is the program: the interpreter needs no preparation. */
