@@ -270,13 +270,13 @@ static shape_bounds of_index(const shape_bounds *exprs, const vyre_stmt_node *st
 
 static shape_bounds of_node(vyre_shapes *s, uint32_t node, uint32_t *evaluated) {
     const shape_node *n = &s->nodes.data[node];
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
     if (n->kind == SHAPE_JOIN) {
         return n->var == VYRE_NONE ? everything : of_join(s, node);
     }
     if (n->kind == SHAPE_FIXED || n->kind == SHAPE_ASKED || n->kind == SHAPE_TRIPS) {
         return everything;
     }
+    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
     if (*evaluated != n->step) {
         evaluate(s, n->step, false, s->bounds_scratch);
         *evaluated = n->step;

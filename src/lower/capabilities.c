@@ -227,35 +227,35 @@ static const char *word_of(const char *spelling, const char *name) {
 }
 
 void vyre_capabilities_tell(const vyre_capabilities *can, vyre_name_fn tell, void *user) {
-    for (uint8_t op = 0; op < VYRE_EXPR_COUNT; op++) {
+    for (uint32_t op = 0; op < VYRE_EXPR_COUNT; op++) {
         const vyre_expr_info *info = vyre_expr_info_of((vyre_expr_op)op);
-        if (vyre_can_expr(can, op)) {
+        if (vyre_can_expr(can, (uint8_t)op)) {
             tell(user, word_of(info->spelling, info->name));
         }
     }
-    for (uint8_t op = 0; op < VYRE_STMT_COUNT; op++) {
+    for (uint32_t op = 0; op < VYRE_STMT_COUNT; op++) {
         const vyre_stmt_info *info = vyre_stmt_info_of((vyre_stmt_op)op);
-        if (vyre_can_stmt(can, op)) {
+        if (vyre_can_stmt(can, (uint8_t)op)) {
             tell(user, word_of(info->spelling, info->name));
         }
     }
-    for (uint8_t op = 0; op < VYRE_ATOMIC_COUNT; op++) {
-        if (vyre_can_atomic(can, op, VYRE_U32, VYRE_INOUT)) {
+    for (uint32_t op = 0; op < VYRE_ATOMIC_COUNT; op++) {
+        if (vyre_can_atomic(can, (uint8_t)op, VYRE_U32, VYRE_INOUT)) {
             tell(user, vyre_atomic_name((vyre_atomic_op)op));
         }
     }
-    for (uint8_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
-        if (vyre_can_subgroup(can, op)) {
+    for (uint32_t op = 0; op < VYRE_SUBGROUP_COUNT; op++) {
+        if (vyre_can_subgroup(can, (uint8_t)op)) {
             tell(user, vyre_subgroup_name((vyre_subgroup_op)op));
         }
     }
-    for (uint8_t id = 0; id < VYRE_BUILTIN_COUNT; id++) {
-        if (vyre_can_builtin(can, id)) {
+    for (uint32_t id = 0; id < VYRE_BUILTIN_COUNT; id++) {
+        if (vyre_can_builtin(can, (uint8_t)id)) {
             tell(user, vyre_builtin_name((vyre_builtin)id));
         }
     }
-    for (uint8_t type = 0; type < VYRE_TYPE_COUNT; type++) {
-        if (type != VYRE_VOID && vyre_can_type(can, type)) {
+    for (uint32_t type = 0; type < VYRE_TYPE_COUNT; type++) {
+        if (type != VYRE_VOID && vyre_can_type(can, (uint8_t)type)) {
             tell(user, vyre_type_name((vyre_type)type));
         }
     }

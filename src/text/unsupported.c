@@ -5,17 +5,17 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef struct word {
+typedef struct entry {
     const char *begin; /* of the word; in full where `is_whole` */
     int is_whole;
     const char *fix;
-} word;
+} entry;
 
 static const char by_component[] = "use one value, or one buffer, for each component";
 static const char as_words[] = "store the bits in u32 or u8, and take them apart with shifts";
 static const char as_buffers[] = "use a buffer for each of its arrays, with indices of your own";
 
-static const word types[] = {
+static const entry types[] = {
     {"vec", 0, by_component},
     {"tensor", 0, as_buffers},
     {"sparse_", 0, as_buffers},
@@ -33,7 +33,7 @@ static const word types[] = {
     {"opaque", 1, "use opaque functions, which take and give values"},
 };
 
-static const word operations[] = {
+static const entry operations[] = {
     {"resume", 1, "store what is to go on, and dispatch again"},
     {"lru_update", 1, "use atomic_max on a time stamp"},
     {"atomic_lru_update", 1, "use atomic_max on a time stamp"},
@@ -46,9 +46,9 @@ static const word operations[] = {
     {"tensor_", 0, "write the loops over a buffer"},
 };
 
-static const char *find(const word *list, size_t count, const char *text) {
+static const char *find(const entry *list, size_t count, const char *text) {
     for (size_t i = 0; i < count; i++) {
-        const word *w = &list[i];
+        const entry *w = &list[i];
         if (w->is_whole ? strcmp(text, w->begin) == 0
                         : strncmp(text, w->begin, strlen(w->begin)) == 0) {
             return w->fix;
@@ -57,10 +57,10 @@ static const char *find(const word *list, size_t count, const char *text) {
     return NULL;
 }
 
-const char *vyre_unsupported_type(const char *text) {
-    return find(types, sizeof types / sizeof *types, text);
+const char *vyre_unsupported_type(const char *word) {
+    return find(types, sizeof types / sizeof *types, word);
 }
 
-const char *vyre_unsupported_operation(const char *text) {
-    return find(operations, sizeof operations / sizeof *operations, text);
+const char *vyre_unsupported_operation(const char *word) {
+    return find(operations, sizeof operations / sizeof *operations, word);
 }

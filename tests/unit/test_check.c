@@ -97,6 +97,15 @@ static void run_golden(const char *name) {
     }
 }
 
+TEST(a_program_without_statements_is_fine) {
+    vyre_program *program = NULL;
+    static const char text[] = "program nothing workgroup(1) grid(1) { }\n";
+    vyre_diag_list list = {0};
+    REQUIRE_OK(vyre_parse(text, sizeof text - 1, NULL, NULL, &program, &list), NULL);
+    CHECK_STATUS(vyre_check(program, NULL, &list), VYRE_OK, NULL);
+    vyre_program_release(program);
+}
+
 TEST(goldens_say_what_they_expect) {
     static char names[FILES][64];
     const uint32_t count = list_goldens(names);

@@ -97,6 +97,7 @@ static const char turn_text[] = "program turn workgroup(2) {\n"
                                 "    v[len(v) - 1 - global_id.x] = t;\n"
                                 "}\n";
 
+/* v has the result, too. NOLINTNEXTLINE(readability-non-const-parameter) */
 static vyre_status turn(vyre_device *device, uint32_t *v, uint32_t count,
                         const vyre_dispatch_options *o, vyre_dispatch_report *report,
                         vyre_diag *diag) {
