@@ -331,7 +331,6 @@ uint32_t vyre_shapes_form_nodes(const vyre_shapes *s, const shape_form *form,
 
 static bool find_form(vyre_shapes *s, uint32_t node, uint32_t *evaluated) {
     const shape_node *n = &s->nodes.data[node];
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
     s->form_of[node] = VYRE_NONE;
     if (n->kind != SHAPE_VALUE || !is_word(s->program->exprs[n->ref].type)) {
         return true;
@@ -342,6 +341,7 @@ static bool find_form(vyre_shapes *s, uint32_t node, uint32_t *evaluated) {
             return false;
         }
     }
+    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
     const shape_form form = s->form_scratch[n->ref - stmt->first_expr];
     if (vyre_form_is_exact(&form)) {
         s->form_of[node] = s->forms.count;

@@ -3,4 +3,4 @@ program p workgroup(64) elements(64) {
 
     u[0] = 1;
 }
-// expect: 2:15: error[V213] expected a type behind `:`, found `tensor`
+// expect: 2:15: error[V213] type `tensor` is not supported
