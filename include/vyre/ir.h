@@ -93,6 +93,7 @@ typedef enum vyre_operands {
     VYRE_OPERANDS_NUMBER,     /* u32 i32 u64 i64 f32 f64 */
     VYRE_OPERANDS_INTEGER,    /* u32 i32 u64 i64 */
     VYRE_OPERANDS_WORD,       /* u32 i32 */
+    VYRE_OPERANDS_U32,        /* u32 */
     VYRE_OPERANDS_FLOAT,      /* f32 f64 */
     VYRE_OPERANDS_ELEMENTARY, /* floats; devices rarely have it exactly */
     VYRE_OPERANDS_LOGIC,      /* bool or u32, each on its own */
@@ -198,10 +199,13 @@ typedef struct vyre_decl_node {
     uint8_t role;        /* vyre_role */
     uint8_t type;        /* vyre_type of an element or value */
     uint8_t access;      /* vyre_access: narrowed by splitting; VYRE_ACCESS_FULL in sources */
+    uint8_t rank;        /* memory: dimensions, 1 to 3; else 0 */
     vyre_expr size;      /* memory: number of elements, an exact-integer expression; VYRE_NONE for a
                             buffer whose size the caller's bytes decide */
     vyre_expr value;     /* param: default (a literal) or VYRE_NONE; const: its value */
-    uint32_t first_expr; /* expressions of size and value */
+    vyre_expr inner;     /* memory of several dimensions without size: the product of all but the
+                            first, as vyre_decl_dimension takes it apart; else VYRE_NONE */
+    uint32_t first_expr; /* expressions of size, value and inner */
     uint32_t end_expr;
     uint32_t range_begin; /* output byte range [begin, end) to return; */
     uint32_t range_end;   /* both 0: everything */
@@ -321,6 +325,10 @@ typedef struct vyre_program vyre_program;
 VYRE_API const vyre_program_view *vyre_program_get(const vyre_program *program);
 VYRE_API vyre_program *vyre_program_retain(vyre_program *program);
 VYRE_API void vyre_program_release(vyre_program *program);
+/* Dimension number `dimension` of memory, an expression like `size`; VYRE_NONE if the caller's
+ * bytes decide. */
+VYRE_API vyre_expr vyre_decl_dimension(const vyre_program_view *program, vyre_decl decl,
+                                       uint32_t dimension);
 /* Structural equality: everything but places. */
 VYRE_API bool vyre_program_equal(const vyre_program *a, const vyre_program *b);
 /* Where things were written. Unknown places are zero. */
@@ -381,6 +389,11 @@ VYRE_API vyre_decl vyre_build_const(vyre_builder *b, const char *name, vyre_expr
  * declaration: for expressions that name declarations made later. */
 VYRE_API void vyre_build_decl_size(vyre_builder *b, vyre_decl decl, vyre_expr size);
 VYRE_API void vyre_build_decl_value(vyre_builder *b, vyre_decl decl, vyre_expr value);
+/* Memory of 2 or 3 dimensions, the last index fastest: its size is their product. dimensions[0]
+ * VYRE_NONE: the caller's bytes decide. Elements are accessed at vyre_build_element; memory that is
+ * accessed otherwise, too, ends up as memory of one dimension. */
+VYRE_API void vyre_build_decl_dimensions(vyre_builder *b, vyre_decl decl,
+                                         const vyre_expr *dimensions, uint32_t rank);
 /* Bytes [begin, end) of an inout or out buffer are returned, instead of all. */
 VYRE_API void vyre_build_output_range(vyre_builder *b, vyre_decl decl, uint32_t begin,
                                       uint32_t end);
@@ -399,6 +412,10 @@ VYRE_API vyre_expr vyre_build_size(vyre_builder *b, int64_t value);
 VYRE_API vyre_expr vyre_build_var(vyre_builder *b, vyre_var var);
 VYRE_API vyre_expr vyre_build_ref(vyre_builder *b, vyre_decl param_or_const);
 VYRE_API vyre_expr vyre_build_len(vyre_builder *b, vyre_decl buffer);
+/* How long memory is along a dimension, and which element has these indices, as many as it has
+ * dimensions: for load, store and atomic. */
+VYRE_API vyre_expr vyre_build_dimension(vyre_builder *b, vyre_decl memory, uint32_t dimension);
+VYRE_API vyre_expr vyre_build_element(vyre_builder *b, vyre_decl memory, const vyre_expr *indices);
 VYRE_API vyre_expr vyre_build_id(vyre_builder *b, vyre_builtin id, uint32_t axis);
 VYRE_API vyre_expr vyre_build_load(vyre_builder *b, vyre_decl memory, vyre_expr index);
 VYRE_API vyre_expr vyre_build_cast(vyre_builder *b, vyre_type target, vyre_expr value);

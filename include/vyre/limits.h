@@ -23,6 +23,8 @@ enum {
     VYRE_LIMIT_ARGUMENTS = 64,
     /* Declarations (buffers, params, consts, arrays). */
     VYRE_LIMIT_DECLS = 4096,
+    /* Dimensions of memory: as many as grids have, and every one more is one more test. */
+    VYRE_LIMIT_DIMENSIONS = 3,
     /* Functions. */
     VYRE_LIMIT_FUNCTIONS = 4096,
     /* Bytes of a name, and of a string in quotes. */

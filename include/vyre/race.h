@@ -32,7 +32,10 @@ typedef struct vyre_outside {
     vyre_stmt stmt;
     vyre_decl decl;
     bool writes; /* or is an atomic */
-    uint32_t index, length;
+    /* The first index that is outside, of which dimension, and how long that is; all indices and
+     * lengths. Memory of one dimension has the first. */
+    uint32_t index, length, dimension;
+    uint32_t indices[3], lengths[3];
     uint64_t lane; /* global linear number */
     uint64_t count;
 } vyre_outside;

@@ -212,6 +212,32 @@ static bool constant_size(const vyre_checker *c, vyre_decl decl, uint64_t *out) 
     return size != VYRE_NONE && vyre_size_evaluate(c->p, size, &env, out, &unknown) == VYRE_SIZE_OK;
 }
 
+/* As far as they are constants; the dispatch compares the others. */
+static void check_same_dimensions(vyre_checker *c, vyre_stmt at) {
+    const vyre_stmt_node *stmt = &c->p->stmts[at];
+    const vyre_decl_node *x = &c->p->decls[stmt->decl], *y = &c->p->decls[stmt->decl2];
+    const vyre_size_env nothing = {.len = NULL};
+    if (x->rank != y->rank) {
+        vyre_checker_error(c, "V282", vyre_checker_at(c, at), "swap memory of the same dimensions",
+                           "`%s` has %u dimension%s, `%s` has %u", x->name, x->rank,
+                           x->rank == 1 ? "" : "s", y->name, y->rank);
+        return;
+    }
+    for (uint32_t i = 1; i < x->rank; i++) {
+        uint64_t sizes[2];
+        if (vyre_size_evaluate(c->p, vyre_decl_dimension(c->p, stmt->decl, i), &nothing, &sizes[0],
+                               NULL) == VYRE_SIZE_OK &&
+            vyre_size_evaluate(c->p, vyre_decl_dimension(c->p, stmt->decl2, i), &nothing, &sizes[1],
+                               NULL) == VYRE_SIZE_OK &&
+            sizes[0] != sizes[1]) {
+            vyre_checker_error(c, "V282", vyre_checker_at(c, at),
+                               "swap memory of the same dimensions",
+                               "dimension %u of `%s` is %llu, of `%s` %llu", i, x->name,
+                               (unsigned long long)sizes[0], y->name, (unsigned long long)sizes[1]);
+        }
+    }
+}
+
 void vyre_check_swap(vyre_checker *c, vyre_stmt at) {
     const vyre_stmt_node *stmt = &c->p->stmts[at];
     const vyre_decl both[2] = {stmt->decl, stmt->decl2};
@@ -237,6 +263,8 @@ void vyre_check_swap(vyre_checker *c, vyre_stmt at) {
         vyre_checker_error(c, "V282", vyre_checker_at(c, at), "swap buffers of one size",
                            "`%s` has %llu elements, `%s` has %llu", x->name,
                            (unsigned long long)sizes[0], y->name, (unsigned long long)sizes[1]);
+    } else {
+        check_same_dimensions(c, at);
     }
 }
 

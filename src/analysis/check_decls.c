@@ -170,9 +170,28 @@ static void check_param(vyre_checker *c, vyre_decl decl) {
     }
 }
 
+/* A product may be right where its factors are not. */
+static bool check_dimensions(vyre_checker *c, vyre_decl decl) {
+    const vyre_decl_node *node = &c->p->decls[decl];
+    bool fine = check_exact(c, node->first_expr, node->end_expr, "a size");
+    for (uint32_t i = 0; i < node->rank && fine; i++) {
+        const vyre_expr root = vyre_decl_dimension(c->p, decl, i);
+        uint64_t length;
+        if (root != VYRE_NONE) {
+            const vyre_size_result result =
+                evaluate_size(c, vyre_tree_begin(c->p, root), root, "the size", &length);
+            fine = result == VYRE_SIZE_OK || result == VYRE_SIZE_UNKNOWN;
+        }
+    }
+    return fine;
+}
+
 static void check_size(vyre_checker *c, vyre_decl decl) {
     const vyre_decl_node *node = &c->p->decls[decl];
     const bool fixed = node->role == VYRE_WORKGROUP || node->role == VYRE_PRIVATE;
+    if (node->rank > 1 && !check_dimensions(c, decl)) {
+        return;
+    }
     if (node->size == VYRE_NONE) {
         if (fixed || node->role == VYRE_OUT || node->role == VYRE_SCRATCH) {
             vyre_checker_error(c, fixed ? "V109" : "V130", decl_place(c, decl),

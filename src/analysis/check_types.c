@@ -14,6 +14,7 @@ static const char *accepted(vyre_operands operands) {
     case VYRE_OPERANDS_LOGIC:
     case VYRE_OPERANDS_SELECT: return "bool or u32";
     case VYRE_OPERANDS_BITS: return "numbers of the same width";
+    case VYRE_OPERANDS_U32:
     case VYRE_OPERANDS_INDEX: return "u32";
     }
     return "values";
@@ -33,6 +34,7 @@ static const char *wrong_code(vyre_expr_op op, const vyre_expr_info *info) {
     case VYRE_OPERANDS_LOGIC:
     case VYRE_OPERANDS_SELECT: return "V095";
     case VYRE_OPERANDS_BITS: return "V012";
+    case VYRE_OPERANDS_U32:
     case VYRE_OPERANDS_INDEX: return "V122";
     case VYRE_OPERANDS_NONE:
     case VYRE_OPERANDS_ANY:

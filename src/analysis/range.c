@@ -216,6 +216,14 @@ bool vyre_ranges_may_wrap(const vyre_ranges *ranges, vyre_expr operation) {
     return (ranges->exprs[operation].flags & RANGE_NO_WRAP) == 0;
 }
 
+bool vyre_ranges_is_in_row(const vyre_ranges *ranges, vyre_expr row) {
+    return (ranges->exprs[row].flags & RANGE_INSIDE) != 0;
+}
+
+bool vyre_ranges_row_fits(const vyre_ranges *ranges, vyre_expr row) {
+    return (ranges->exprs[row].flags & RANGE_NO_WRAP) != 0;
+}
+
 bool vyre_ranges_may_divide_by_zero(const vyre_ranges *ranges, vyre_expr division) {
     return (ranges->exprs[division].flags & RANGE_NOT_ZERO) == 0;
 }

@@ -101,6 +101,9 @@ vyre_row vyre_ranges_row(const vyre_ranges *ranges, vyre_stmt store);
 /* Can the operation (+ - * << / %, unary -, abs) give another value than the same on integers
  * without a width? False only where it is proven not to, of u32 and i32. */
 bool vyre_ranges_may_wrap(const vyre_ranges *ranges, vyre_expr operation);
+/* Of a row(y, w, x): is x < w proven, and is the row proven to end at 2^32 or before? */
+bool vyre_ranges_is_in_row(const vyre_ranges *ranges, vyre_expr row);
+bool vyre_ranges_row_fits(const vyre_ranges *ranges, vyre_expr row);
 /* Can the divisor of this / or % be 0? */
 bool vyre_ranges_may_divide_by_zero(const vyre_ranges *ranges, vyre_expr division);
 /* Can the amount of this shift or rotation be outside of 0 .. width - 1? */

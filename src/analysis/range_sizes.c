@@ -189,6 +189,25 @@ static void measure_all(sizes *z) {
     }
 }
 
+/* A dispatch refuses other dimensions: each is a u32, and none is 0 where the caller's bytes are
+ * divided by it. */
+static void note_dimensions(sizes *z, vyre_decl decl) {
+    range_state *s = z->s;
+    const vyre_decl_node *d = &s->p->decls[decl];
+    const vyre_affine least = vyre_affine_constant(d->size == VYRE_NONE);
+    const vyre_affine most = vyre_affine_constant(UINT32_MAX);
+    for (uint32_t i = 0; i < d->rank && d->rank > 1 && !s->failed; i++) {
+        const vyre_expr root = vyre_decl_dimension(s->p, decl, i);
+        vyre_decl missing = VYRE_NONE;
+        const uint32_t form = root == VYRE_NONE ? VYRE_NONE : measure(z, root, &missing);
+        if (form != VYRE_NONE) {
+            const vyre_affine length = *range_at(s, form);
+            range_note_order(s, &least, &length, 0, VYRE_NONE, 0);
+            range_note_order(s, &length, &most, 0, VYRE_NONE, 0);
+        }
+    }
+}
+
 static range_interval most_groups(const range_state *s, uint32_t axis) {
     return (range_interval){1, UINT32_MAX / s->p->workgroup[axis]};
 }
@@ -279,6 +298,9 @@ void range_measure(range_state *s) {
     s->failed |= !z.state || !z.stack;
     if (!s->failed) {
         measure_all(&z);
+    }
+    for (vyre_decl decl = 0; decl < decls && !s->failed; decl++) {
+        note_dimensions(&z, decl);
     }
     for (uint32_t axis = 0; axis < 3 && !s->failed; axis++) {
         const range_value group = group_id(s, axis), groups = num_groups(s, axis);

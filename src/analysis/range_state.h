@@ -16,8 +16,8 @@
 #include "base/intern.h"
 
 enum {
-    RANGE_INSIDE = 1,   /* LOAD: inside of its memory */
-    RANGE_NO_WRAP = 2,  /* the operation is exact */
+    RANGE_INSIDE = 1,   /* LOAD: inside of its memory; ROW: x is inside of the row */
+    RANGE_NO_WRAP = 2,  /* the operation is exact; ROW: the row ends before 2^32 */
     RANGE_NOT_ZERO = 4, /* the divisor */
     RANGE_AMOUNT = 8    /* of a shift: in range */
 };

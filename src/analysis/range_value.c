@@ -99,6 +99,28 @@ static range_value convert(range_state *s, vyre_expr expr, const vyre_expr_node 
     return any_value(s, expr, range_of_type(from == VYRE_BOOL ? VYRE_BOOL : to));
 }
 
+/* row: y * w + x where x is inside of the row and the row ends at 2^32 or before. */
+static range_value element_of_row(range_state *s, vyre_expr expr, const vyre_expr_node *e,
+                                  uint8_t *flags) {
+    const range_expr *y = &s->r->exprs[e->u.arg[0]], *w = &s->r->exprs[e->u.arg[1]];
+    const range_expr *x = &s->r->exprs[e->u.arg[2]];
+    if (y->value == VYRE_NONE || w->value == VYRE_NONE || x->value == VYRE_NONE) {
+        return range_unknown;
+    }
+    const vyre_affine row = *range_at(s, y->value), width = *range_at(s, w->value);
+    const vyre_affine column = *range_at(s, x->value);
+    const vyre_affine all = vyre_affine_constant((int64_t)1 << 32);
+    vyre_affine begin, end, at;
+    const bool inside = range_prove_order(s, &column, &width, -1);
+    const bool has_begin = range_multiply(s, &row, &width, &begin);
+    const bool fits = has_begin && vyre_affine_combine(&begin, 1, &width, 1, &end) &&
+                      range_prove_order(s, &end, &all, 0);
+    *flags |= (uint8_t)((inside ? RANGE_INSIDE : 0) | (fits ? RANGE_NO_WRAP : 0));
+    return inside && fits && vyre_affine_combine(&begin, 1, &column, 1, &at)
+               ? range_exact(s, &at)
+               : any_value(s, expr, range_of_type(VYRE_U32));
+}
+
 static range_value value_of(range_state *s, vyre_expr expr, uint8_t *flags) {
     const vyre_expr_node *e = &s->p->exprs[expr];
     switch ((uint32_t)e->op) {
@@ -113,6 +135,7 @@ static range_value value_of(range_state *s, vyre_expr expr, uint8_t *flags) {
     case VYRE_EXPR_BITCAST: return convert(s, expr, e, flags);
     case VYRE_EXPR_SELECT:
     case VYRE_EXPR_COND: return choose(s, expr, e);
+    case VYRE_EXPR_ROW: return element_of_row(s, expr, e, flags);
     default: return range_operate(s, expr, flags);
     }
 }

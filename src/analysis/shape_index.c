@@ -268,12 +268,46 @@ static bool is_word(uint8_t type) {
     return type == VYRE_U32 || type == VYRE_I32;
 }
 
+/* Whether the row is the index of an access, or the first operand of a row that is. */
+static bool is_place(const vyre_program_view *p, const vyre_stmt_node *stmt, vyre_expr row) {
+    const bool accesses = stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC;
+    for (vyre_expr i = row; i < stmt->end_expr; i++) {
+        const vyre_expr_node *e = &p->exprs[i];
+        if ((accesses && stmt->arg[0] == row) || (e->op == VYRE_EXPR_LOAD && e->u.arg[0] == row)) {
+            return true;
+        }
+        row = e->op == VYRE_EXPR_ROW && e->u.arg[0] == row ? i : row;
+    }
+    return accesses && stmt->arg[0] == row;
+}
+
+/* The element at row(y, w, x), if there is one: an access that is outside of the row touches
+ * nothing. So it is y * w + x, with an x below w. */
+static bool row_form(const vyre_shapes *s, const vyre_stmt_node *stmt, const vyre_expr_node *e,
+                     shape_form *out) {
+    const vyre_program_view *p = s->program;
+    const shape_form *y = &s->form_scratch[e->u.arg[0] - stmt->first_expr];
+    const shape_form *w = &s->form_scratch[e->u.arg[1] - stmt->first_expr];
+    const shape_bounds x = s->bounds_scratch[e->u.arg[2] - stmt->first_expr];
+    if (!is_place(p, stmt, (vyre_expr)(e - p->exprs)) || !vyre_form_is_constant(w) ||
+        w->constant == 0) {
+        return false;
+    }
+    const bool inside = x.lo >= 0 && x.lo <= x.hi && x.hi < w->constant;
+    const shape_form any = {.hi = (int64_t)w->constant - 1};
+    return vyre_form_add(inside ? &s->form_scratch[e->u.arg[2] - stmt->first_expr] : &any, y,
+                         w->constant, out);
+}
+
 static bool expression(vyre_shapes *s, const vyre_stmt_node *stmt, const vyre_expr_node *e,
                        uint32_t use, shape_form *out) {
     const vyre_program_view *p = s->program;
     const uint32_t arity = vyre_expr_info_of((vyre_expr_op)e->op)->arity;
     if (arity == 0) {
         return leaf(s, e, use, out);
+    }
+    if (e->op == VYRE_EXPR_ROW) {
+        return row_form(s, stmt, e, out);
     }
     if (arity > 2 || !is_word(p->exprs[e->u.arg[0]].type)) {
         return false;

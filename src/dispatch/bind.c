@@ -272,21 +272,86 @@ static vyre_status check_bytes(const binder *b, vyre_diag *diag) {
     return VYRE_OK;
 }
 
-/* What is swapped has one size. */
-static vyre_status check_swaps(const binder *b, vyre_diag *diag) {
-    const bool any = b->view->stats.stmt_kinds >> VYRE_STMT_SWAP & 1;
-    for (vyre_stmt s = 0; any && s < b->view->stmt_count; s++) {
-        const vyre_stmt_node *n = &b->view->stmts[s];
-        if (n->op == VYRE_STMT_SWAP && b->counts[n->decl] != b->counts[n->decl2]) {
-            return vyre_fail_at(diag, VYRE_INVALID_INPUT, "",
-                                vyre_program_stmt_place(b->program, s),
-                                "give both as many elements",
-                                "\"%s\" has %u elements, and \"%s\", with which it is swapped, %u",
-                                b->view->decls[n->decl].name, b->counts[n->decl],
-                                b->view->decls[n->decl2].name, b->counts[n->decl2]);
+/* Dimensions. Sizes are known, so all of them are. */
+
+/* All but the first; the product of those says how long that is. */
+static vyre_size_result inner_dimensions(binder *b, vyre_decl decl, uint64_t out[3]) {
+    const vyre_size_env env = {.len = know_len, .param = know_param, .user = b};
+    vyre_size_result result = VYRE_SIZE_OK;
+    for (uint32_t i = 1; i < b->view->decls[decl].rank && result == VYRE_SIZE_OK; i++) {
+        const vyre_expr root = vyre_decl_dimension(b->view, decl, i);
+        result = vyre_size_evaluate(b->view, root, &env, &out[i], NULL);
+        result = result == VYRE_SIZE_OK && out[i] > UINT32_MAX ? VYRE_SIZE_RANGE : result;
+    }
+    return result;
+}
+
+static vyre_status check_dimensions(binder *b, vyre_decl decl, vyre_diag *diag) {
+    const vyre_decl_node *d = &b->view->decls[decl];
+    uint64_t of[3] = {0, 1, 1};
+    const vyre_size_result result = inner_dimensions(b, decl, of);
+    uint64_t inner = 0; /* beyond 64 bits there is nothing that it divides */
+    if (result != VYRE_SIZE_OK) {
+        return fail_size(b, decl, result, diag);
+    }
+    (void)__builtin_mul_overflow(of[1], of[2], &inner);
+    if (d->size != VYRE_NONE) {
+        return VYRE_OK;
+    }
+    if (inner == 0 || b->counts[decl] % inner != 0) {
+        return vyre_fail_at(diag, VYRE_INVALID_INPUT, "", vyre_program_decl_place(b->program, decl),
+                            "give a multiple of the product of all dimensions but the first",
+                            "\"%s\" has %u elements, which are not whole parts of %llu x %llu",
+                            d->name, b->counts[decl], (ull)(d->rank == 2 ? 1 : of[1]),
+                            (ull)(d->rank == 2 ? of[1] : of[2]));
+    }
+    return VYRE_OK;
+}
+
+static vyre_status check_all_dimensions(binder *b, vyre_diag *diag) {
+    vyre_status status = VYRE_OK;
+    for (vyre_decl i = 0; i < b->view->decl_count && status == VYRE_OK; i++) {
+        if (b->view->decls[i].rank > 1) {
+            status = check_dimensions(b, i, diag);
+        }
+    }
+    return status;
+}
+
+/* What is swapped has one size, along each dimension. */
+static vyre_status check_swap(binder *b, vyre_stmt s, vyre_diag *diag) {
+    const vyre_stmt_node *n = &b->view->stmts[s];
+    const vyre_place place = vyre_program_stmt_place(b->program, s);
+    const char *x = b->view->decls[n->decl].name, *y = b->view->decls[n->decl2].name;
+    uint64_t of[2][3] = {{0}};
+    if (b->counts[n->decl] != b->counts[n->decl2]) {
+        return vyre_fail_at(diag, VYRE_INVALID_INPUT, "", place, "give both as many elements",
+                            "\"%s\" has %u elements, and \"%s\", with which it is swapped, %u", x,
+                            b->counts[n->decl], y, b->counts[n->decl2]);
+    }
+    (void)inner_dimensions(b, n->decl, of[0]);
+    (void)inner_dimensions(b, n->decl2, of[1]);
+    for (uint32_t i = 1; i < 3; i++) {
+        if (of[0][i] != of[1][i]) {
+            return vyre_fail_at(diag, VYRE_INVALID_INPUT, "", place,
+                                "give both the same dimensions",
+                                "\"%s\" and \"%s\" are swapped, and their dimension %u is %llu and "
+                                "%llu",
+                                x, y, i, (ull)of[0][i], (ull)of[1][i]);
         }
     }
     return VYRE_OK;
+}
+
+static vyre_status check_swaps(binder *b, vyre_diag *diag) {
+    const bool any = b->view->stats.stmt_kinds >> VYRE_STMT_SWAP & 1;
+    vyre_status status = VYRE_OK;
+    for (vyre_stmt s = 0; any && s < b->view->stmt_count && status == VYRE_OK; s++) {
+        if (b->view->stmts[s].op == VYRE_STMT_SWAP) {
+            status = check_swap(b, s, diag);
+        }
+    }
+    return status;
 }
 
 static vyre_status check_input_count(const binder *b, vyre_diag *diag) {
@@ -320,6 +385,9 @@ static vyre_status bind(binder *b, vyre_diag *diag) {
         if (vyre_role_is_memory((vyre_role)b->view->decls[i].role) && b->state[i] != KNOWN) {
             status = bind_size(b, i, diag);
         }
+    }
+    if (status == VYRE_OK) {
+        status = check_all_dimensions(b, diag);
     }
     if (status == VYRE_OK) {
         status = check_bytes(b, diag);

@@ -425,6 +425,7 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
     case VYRE_EXPR_INVERSE_SQRT:
     case VYRE_EXPR_POW:
     case VYRE_EXPR_ATAN2:
+    case VYRE_EXPR_ROW:
     case VYRE_EXPR_COUNT: break;
     }
     return (emit_expr){"", EMIT_PRIMARY};

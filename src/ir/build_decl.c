@@ -65,8 +65,10 @@ vyre_decl vyre_build_memory(vyre_builder *b, vyre_role role, const char *name, v
         b, (vyre_decl_node){.name = vyre_builder_intern_name(b, name),
                             .role = (uint8_t)role,
                             .type = (uint8_t)type,
+                            .rank = 1,
                             .size = vyre_builder_commit_optional(b, &b->decl_code, size, true),
-                            .value = VYRE_NONE});
+                            .value = VYRE_NONE,
+                            .inner = VYRE_NONE});
 }
 
 static vyre_decl add_value(vyre_builder *b, vyre_role role, const char *name, vyre_type type,
@@ -79,7 +81,8 @@ static vyre_decl add_value(vyre_builder *b, vyre_role role, const char *name, vy
                             .role = (uint8_t)role,
                             .type = (uint8_t)type,
                             .size = VYRE_NONE,
-                            .value = vyre_builder_commit_optional(b, &b->decl_code, value, false)});
+                            .value = vyre_builder_commit_optional(b, &b->decl_code, value, false),
+                            .inner = VYRE_NONE});
 }
 
 vyre_decl vyre_build_param(vyre_builder *b, const char *name, vyre_type type,

@@ -277,6 +277,7 @@ static uint32_t lay_decls(vyre_builder *b, vyre_program *p) {
         node.first_expr = end;
         node.size = lay_tree(&b->decl_code, node.size, &end, p);
         node.value = lay_tree(&b->decl_code, node.value, &end, p);
+        node.inner = lay_tree(&b->decl_code, node.inner, &end, p);
         node.end_expr = end;
         p->decls[i] = node;
         p->decl_places[i] = b->decl_places.data[i];
@@ -320,14 +321,15 @@ static void lay_out(vyre_builder *b, layout *to) {
 static uint64_t decl_exprs(const vyre_builder *b) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < b->decls.count + 3; i++) {
-        vyre_expr roots[2] = {VYRE_NONE, VYRE_NONE};
+        vyre_expr roots[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
         if (i < b->decls.count) {
             roots[0] = b->decls.data[i].size;
             roots[1] = b->decls.data[i].value;
+            roots[2] = b->decls.data[i].inner;
         } else {
             roots[0] = b->clause[i - b->decls.count];
         }
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 3; k++) {
             count += roots[k] == VYRE_NONE ? 0 : roots[k] + 1 - tree_first(&b->decl_code, roots[k]);
         }
     }
@@ -371,6 +373,7 @@ vyre_status vyre_builder_finish(vyre_builder *b, vyre_program **out_program, vyr
                          "the builder is already finished");
     }
     check_complete(b);
+    vyre_builder_settle_dimensions(b);
     vyre_program_view sizes = {.name = b->name,
                                .workgroup = {b->workgroup[0], b->workgroup[1], b->workgroup[2]},
                                .clause_kind = b->clause_kind,

@@ -5,6 +5,7 @@
 
 #include "base/intern.h"
 #include "ir/builder.h"
+#include "ir/dimensions.h"
 #include "ir/program.h"
 
 typedef struct vyre_pool_node {

@@ -148,6 +148,10 @@ static bool fold_integer(vyre_expr_op op, vyre_type type, const uint64_t *in, ui
         *out = saturate(type, product);
         return true;
     }
+    case VYRE_EXPR_ROW:
+        *out = in[2] < in[1] && in[0] < (UINT64_C(1) << 32) / in[1] ? in[0] * in[1] + in[2]
+                                                                    : UINT32_MAX;
+        return true;
     default: return false;
     }
 }

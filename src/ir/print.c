@@ -200,31 +200,40 @@ static void put_around(printer *out, const vyre_expr_node *e, uint32_t k, uint32
     }
 }
 
-static void put_expr(printer *out, vyre_expr root) {
+/* An expression, or, if it is the element of memory with so many dimensions, its indices: those of
+ * row(y, w, x) are y and x. */
+static void put_indices(printer *out, vyre_expr root, uint32_t indices) {
     struct frame {
         vyre_expr expr;
-        uint32_t next;
+        uint32_t next, indices;
         bool brackets;
     } stack[VYRE_BUILDER_EXPR_DEPTH + 1];
     uint32_t depth = 0;
-    stack[0] = (struct frame){.expr = root};
+    stack[0] = (struct frame){.expr = root, .indices = indices};
     for (;;) {
         struct frame *top = &stack[depth];
         const vyre_expr_node *e = &out->p->exprs[top->expr];
         uint32_t arity = vyre_expr_arity(e);
+        const bool is_row = top->indices > 1;
+        top->next += is_row && top->next == 1;
         if (top->next == 0 && top->brackets) {
             put(out, "(");
         }
-        if (arity == 0) {
+        if (is_row) {
+            put(out, top->next == 2 ? "][" : "");
+        } else if (arity == 0) {
             put_leaf(out, e);
         } else {
             put_around(out, e, top->next, arity);
         }
         if (top->next < arity) {
             vyre_expr child = e->u.arg[top->next];
-            bool brackets = needs_brackets(e, top->next, &out->p->exprs[child]);
+            const uint32_t below = is_row && top->next == 0  ? top->indices - 1
+                                   : e->op == VYRE_EXPR_LOAD ? out->p->decls[e->ref].rank
+                                                             : 1;
+            bool brackets = !is_row && needs_brackets(e, top->next, &out->p->exprs[child]);
             top->next++;
-            stack[++depth] = (struct frame){.expr = child, .brackets = brackets};
+            stack[++depth] = (struct frame){.expr = child, .brackets = brackets, .indices = below};
             continue;
         }
         if (top->brackets) {
@@ -236,10 +245,33 @@ static void put_expr(printer *out, vyre_expr root) {
     }
 }
 
+static void put_expr(printer *out, vyre_expr root) {
+    put_indices(out, root, 1);
+}
+
+/* An element of memory that is written. */
+static void put_element(printer *out, vyre_decl memory, vyre_expr element) {
+    putf(out, "%s[", out->p->decls[memory].name);
+    put_indices(out, element, out->p->decls[memory].rank);
+    put(out, "]");
+}
+
 static void put_exact(printer *out, vyre_expr root) {
     out->exact = true;
     put_expr(out, root);
     out->exact = false;
+}
+
+static void put_dimensions(printer *out, const vyre_decl_node *d) {
+    for (uint32_t i = 0; i < d->rank; i++) {
+        const vyre_expr dimension =
+            d->rank == 1 ? d->size : vyre_decl_dimension(out->p, (vyre_decl)(d - out->p->decls), i);
+        put(out, "[");
+        if (dimension != VYRE_NONE) {
+            put_exact(out, dimension);
+        }
+        put(out, "]");
+    }
 }
 
 static void put_decl(printer *out, const vyre_decl_node *d) {
@@ -249,11 +281,7 @@ static void put_decl(printer *out, const vyre_decl_node *d) {
         putf(out, " : %s", vyre_type_name((vyre_type)d->type));
     }
     if (vyre_role_is_memory((vyre_role)d->role)) {
-        put(out, "[");
-        if (d->size != VYRE_NONE) {
-            put_exact(out, d->size);
-        }
-        put(out, "]");
+        put_dimensions(out, d);
         if (d->range_begin != 0 || d->range_end != 0) {
             putf(out, " returns(%lu .. %lu)", (unsigned long)d->range_begin,
                  (unsigned long)d->range_end);
@@ -273,9 +301,8 @@ static void put_optional(printer *out, const char *before, vyre_expr expr) {
 }
 
 static void put_atomic(printer *out, const vyre_stmt_node *s) {
-    putf(out, "%s(%s[", vyre_atomic_name((vyre_atomic_op)s->sub), out->p->decls[s->decl].name);
-    put_expr(out, s->arg[0]);
-    put(out, "]");
+    putf(out, "%s(", vyre_atomic_name((vyre_atomic_op)s->sub));
+    put_element(out, s->decl, s->arg[0]);
     put_optional(out, ", ", s->arg[2]);
     put_optional(out, ", ", s->arg[1]);
     if (s->ordering != VYRE_SEQ_CST) {
@@ -349,9 +376,8 @@ static void put_plain(printer *out, const vyre_stmt_node *s) {
         put_expr(out, s->arg[0]);
         break;
     case VYRE_STMT_STORE:
-        putf(out, "%s[", p->decls[s->decl].name);
-        put_expr(out, s->arg[0]);
-        put(out, "] = ");
+        put_element(out, s->decl, s->arg[0]);
+        put(out, " = ");
         put_expr(out, s->arg[1]);
         break;
     case VYRE_STMT_ATOMIC: put_atomic(out, s); break;

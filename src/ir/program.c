@@ -162,7 +162,8 @@ static void put_text(stream *s, const char *text) {
 
 static void put_decl(stream *s, const vyre_decl_node *d) {
     put_text(s, d->name);
-    put(s, (uint64_t)d->role | (uint64_t)d->type << 8 | (uint64_t)d->access << 16);
+    put(s, (uint64_t)d->role | (uint64_t)d->type << 8 | (uint64_t)d->access << 16 |
+               (uint64_t)d->rank << 24 | (uint64_t)d->inner << 32);
     put(s, (uint64_t)d->size << 32 | d->value);
     put(s, (uint64_t)d->range_begin << 32 | d->range_end);
 }
@@ -239,7 +240,8 @@ static bool same_decls(const vyre_program_view *a, const vyre_program_view *b) {
     for (uint32_t i = 0; i < a->decl_count; i++) {
         const vyre_decl_node *x = &a->decls[i], *y = &b->decls[i];
         if (x->role != y->role || x->type != y->type || x->access != y->access ||
-            x->size != y->size || x->value != y->value || x->range_begin != y->range_begin ||
+            x->rank != y->rank || x->inner != y->inner || x->size != y->size ||
+            x->value != y->value || x->range_begin != y->range_begin ||
             x->range_end != y->range_end || !same_text(x->name, y->name)) {
             return false;
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/builder.h"
+#include "ir/dimensions.h"
 #include "ir/fold.h"
 #include "ir/program.h"
 
@@ -138,6 +139,10 @@ static void complete(vyre_rewriter *rw, vyre_decl decl) {
     }
     if (d->value != VYRE_NONE) {
         vyre_build_decl_value(rw->to, rw->decls[decl], vyre_rewrite_expr(rw, d->value));
+    }
+    if (d->rank > 1) {
+        vyre_builder_set_dimensions(rw->to, rw->decls[decl], d->rank,
+                                    vyre_rewrite_expr(rw, d->inner));
     }
 }
 

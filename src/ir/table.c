@@ -150,6 +150,7 @@ bool vyre_operands_accept(vyre_operands operands, uint32_t operand, vyre_type ty
     case VYRE_OPERANDS_SELECT:
         return operand == 0 ? type == VYRE_BOOL || type == VYRE_U32 : vyre_type_computes(type);
     case VYRE_OPERANDS_BITS: return integer || real;
+    case VYRE_OPERANDS_U32:
     case VYRE_OPERANDS_INDEX: return type == VYRE_U32;
     }
     return false;

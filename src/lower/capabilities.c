@@ -105,6 +105,7 @@ static void drop_for_cpu(vyre_capabilities *can) {
     drop_calls(can);
     drop_async(can);
     drop_elementary(can);
+    drop_expr(can, VYRE_EXPR_ROW);
     drop_subgroups(can);
     drop_groups(can);
 }

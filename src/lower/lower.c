@@ -7,9 +7,9 @@
 #include "lower/passes.h"
 
 static vyre_lower_pass *const passes[] = {
-    vyre_lower_pending,    vyre_lower_storage, vyre_lower_copies,
-    vyre_lower_atomics,    vyre_lower_traps,   vyre_lower_converge,
-    vyre_lower_elementary, vyre_lower_zero,    vyre_lower_bounds,
+    vyre_lower_rows,    vyre_lower_pending, vyre_lower_storage,  vyre_lower_copies,
+    vyre_lower_atomics, vyre_lower_traps,   vyre_lower_converge, vyre_lower_elementary,
+    vyre_lower_zero,    vyre_lower_bounds,
 };
 
 /* Passes work on programs without functions; a program that needs none keeps its own. */

@@ -9,6 +9,8 @@ typedef vyre_status vyre_lower_pass(vyre_program *program, const vyre_capabiliti
                                     const vyre_allocator *a, vyre_program **out_program,
                                     vyre_diag *diag);
 
+/* lower_rows.c: elements of memory with several dimensions are products and sums. */
+vyre_lower_pass vyre_lower_rows;
 /* lower_async.c: as vyre_lower_async for all copies, on a device without them. In the result each
  * begin is followed by its wait at once, and no copy is from a memory to itself. */
 vyre_lower_pass vyre_lower_pending;

@@ -523,11 +523,17 @@ static vyre_status part_reductions(vyre_program *program, vyre_split_scope scope
 static vyre_status prepare(vyre_module *m, const vyre_program *program,
                            const vyre_split_options *options, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
-    vyre_program *inlined = NULL, *even = NULL, *parted = NULL, *copied = NULL, *apart = NULL;
+    const vyre_capabilities all = vyre_capabilities_all();
+    vyre_program *inlined = NULL, *flat = NULL, *even = NULL, *parted = NULL, *copied = NULL;
+    vyre_program *apart = NULL;
     vyre_status status = vyre_inline(program, a, &inlined, diag);
     if (status == VYRE_OK) {
-        status = vyre_lower_even(inlined, options->scope, a, &even, diag);
+        status = vyre_lower_rows(inlined, options->can ? options->can : &all, a, &flat, diag);
         vyre_program_release(inlined);
+    }
+    if (status == VYRE_OK) {
+        status = vyre_lower_even(flat, options->scope, a, &even, diag);
+        vyre_program_release(flat);
     }
     if (status == VYRE_OK) {
         status = part_reductions(even, options->scope, a, &parted, diag);

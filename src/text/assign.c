@@ -177,9 +177,28 @@ void vyre_parser_assign(vyre_parser *p) {
     }
 }
 
-/* For `b[i] op= e`: the load of b[i], with i evaluated once. */
-static uint32_t load_again(vyre_parser *p, uint32_t symbol, uint8_t type, uint32_t name,
-                           uint32_t *index) {
+/* The indices of an element: [y][x]. False after a report. */
+static bool indices_at(vyre_parser *p, uint32_t indices[VYRE_LIMIT_DIMENSIONS],
+                       uint32_t *out_count) {
+    uint32_t count = 0;
+    do {
+        uint32_t more;
+        p->at++;
+        if (!vyre_parser_part(p, VYRE_U32, &more) ||
+            !vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the index")) {
+            return false;
+        }
+        if (count < VYRE_LIMIT_DIMENSIONS) {
+            indices[count] = more;
+        }
+        count++;
+    } while (p->tokens[p->at].kind == VYRE_TOKEN_OPEN_INDEX);
+    *out_count = count;
+    return true;
+}
+
+/* For `b[i] op= e`: each index is evaluated once, and here is what it was. */
+static bool bind_index(vyre_parser *p, uint32_t *index, uint32_t *out_again) {
     const vyre_node i = p->nodes.data[*index];
     bool simple = i.kid_count == 0 && i.op < VYRE_EXPR_COUNT;
     vyre_node shape = {.op = VYRE_NODE_BIND, .first = i.first, .last = i.last};
@@ -187,42 +206,53 @@ static uint32_t load_again(vyre_parser *p, uint32_t symbol, uint8_t type, uint32
         *index = vyre_parser_node(p, &shape, index, 1);
     }
     if (*index == VYRE_NONE) {
-        return VYRE_NONE;
+        return false;
     }
     p->nodes.data[*index].want = VYRE_U32;
     shape.op = VYRE_NODE_AGAIN;
     shape.type = VYRE_U32;
     shape.ref = *index;
-    uint32_t again = vyre_parser_node(p, &shape, NULL, 0);
-    if (again == VYRE_NONE) {
-        return VYRE_NONE;
+    *out_again = vyre_parser_node(p, &shape, NULL, 0);
+    return *out_again != VYRE_NONE;
+}
+
+/* For `b[i] op= e`: the load of b[i]; NONE after an error. */
+static uint32_t load_again(vyre_parser *p, uint32_t symbol, uint8_t type, uint32_t name,
+                           uint32_t *indices, uint32_t count) {
+    uint32_t again[VYRE_LIMIT_DIMENSIONS];
+    const uint32_t last = p->at - 2; /* before the assignment */
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bind_index(p, &indices[i], &again[i])) {
+            return VYRE_NONE;
+        }
     }
+    const uint32_t element = vyre_parser_element(p, symbol, name, again, count);
     vyre_node load = {.op = symbol == VYRE_NONE ? VYRE_NODE_ERROR : VYRE_EXPR_LOAD,
                       .type = type,
                       .ref = symbol,
                       .first = name,
-                      .last = i.last + 1};
-    return vyre_parser_node(p, &load, &again, 1);
+                      .last = last};
+    return element == VYRE_NONE ? VYRE_NONE : vyre_parser_node(p, &load, &element, 1);
 }
 
 static bool store_parts(vyre_parser *p, uint32_t symbol, uint32_t *out_index, uint32_t *out_root) {
-    uint32_t name = p->at, left = VYRE_NONE;
+    uint32_t name = p->at++, left = VYRE_NONE, indices[VYRE_LIMIT_DIMENSIONS], count;
     uint8_t op = VYRE_EXPR_COUNT, type = VYRE_UNKNOWN;
     if (symbol != VYRE_NONE) {
         type = (uint8_t)vyre_type_widened((vyre_type)p->symbols.data[symbol].type);
     }
-    p->at += 2;
-    if (!vyre_parser_part(p, VYRE_U32, out_index) ||
-        !vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the index") || !assignment(p, &op)) {
+    if (!indices_at(p, indices, &count) || !assignment(p, &op)) {
         return false;
     }
+    count = count > VYRE_LIMIT_DIMENSIONS ? VYRE_LIMIT_DIMENSIONS : count;
     if (op != VYRE_EXPR_COUNT) {
-        left = load_again(p, symbol, type, name, out_index);
+        left = load_again(p, symbol, type, name, indices, count);
         if (left == VYRE_NONE) {
             return false;
         }
     }
-    return assigned(p, op, left, type, out_root) &&
+    *out_index = vyre_parser_element(p, symbol, name, indices, count);
+    return *out_index != VYRE_NONE && assigned(p, op, left, type, out_root) &&
            vyre_parser_expect(p, VYRE_TOKEN_SEMICOLON, "behind the value");
 }
 

@@ -36,6 +36,25 @@ static bool begins_fn(const vyre_parser *p, uint32_t token) {
             vyre_parser_is(p, token + 1, VYRE_WORD_KEY, VYRE_KEY_FN));
 }
 
+/* Brackets in a row. */
+static uint8_t rank_at(const vyre_parser *p, uint32_t token) {
+    uint8_t rank = 0;
+    while (p->tokens[token].kind == VYRE_TOKEN_OPEN_INDEX && rank < UINT8_MAX) {
+        token = p->tokens[token].value + 1;
+        rank++;
+    }
+    return rank;
+}
+
+static bool check_rank(vyre_parser *p, uint32_t token, uint32_t rank) {
+    if (rank > VYRE_LIMIT_DIMENSIONS) {
+        vyre_parser_error(p, "V290", token, token, "compute the indices of some by hand",
+                          "memory has at most %d dimensions, not %u", VYRE_LIMIT_DIMENSIONS, rank);
+        return false;
+    }
+    return true;
+}
+
 static void scan_decl(vyre_parser *p, vyre_item *item) {
     item->access = (uint8_t)access_at(p, p->at);
     p->at += item->access != VYRE_ACCESS_FULL;
@@ -58,6 +77,7 @@ static void scan_decl(vyre_parser *p, vyre_item *item) {
                 p->symbols.data[item->symbol].single =
                     vyre_role_is_memory((vyre_role)role) &&
                     p->tokens[p->at].kind != VYRE_TOKEN_OPEN_INDEX;
+                p->symbols.data[item->symbol].rank = rank_at(p, p->at);
             }
         }
     }
@@ -76,11 +96,15 @@ static bool scan_argument_type(vyre_parser *p, vyre_argument *arg) {
     if (!arg->memory || type == VYRE_VOID) {
         return type != VYRE_VOID && vyre_parser_check_value_type(p, type, p->at - 1, "an argument");
     }
-    arg->single = p->tokens[p->at].kind != VYRE_TOKEN_OPEN_INDEX;
-    p->at += !arg->single;
-    return arg->single || vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX,
-                                             "behind `[`: the memory that is passed "
-                                             "has its own size");
+    arg->rank = rank_at(p, p->at);
+    arg->single = arg->rank == 0;
+    bool fine = check_rank(p, p->at, arg->rank);
+    for (uint32_t i = 0; i < arg->rank && fine; i++) {
+        p->at++;
+        fine = vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX,
+                                  "behind `[`: the memory that is passed has its own size");
+    }
+    return fine;
 }
 
 /* (a : T, b : inout T[], ...) */
@@ -324,23 +348,49 @@ static void define_range(vyre_parser *p, const vyre_symbol *s) {
     }
 }
 
-/* [size] or [] or, for one element, nothing; false after a report. */
+/* [size] or []; false after a report. */
+static bool define_dimension(vyre_parser *p, uint32_t number, uint32_t *out_node) {
+    const uint32_t open = p->at++;
+    *out_node = VYRE_NONE;
+    if (p->tokens[p->at].kind != VYRE_TOKEN_CLOSE_INDEX) {
+        *out_node = vyre_parser_expression(p);
+        if (*out_node == VYRE_NONE) {
+            return false;
+        }
+        p->nodes.data[*out_node].refuse = VYRE_REFUSE_CONSTANT;
+    } else if (number > 0) {
+        vyre_parser_error(p, "V290", open, p->at, "write how long it is",
+                          "only the first dimension is left to the caller");
+        return false;
+    }
+    return vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the size");
+}
+
+/* [size] or [] for each dimension or, for one element, nothing; false after a report. */
 static bool define_size(vyre_parser *p, const vyre_symbol *s) {
-    uint32_t node;
+    vyre_expr sizes[VYRE_LIMIT_DIMENSIONS] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
     if (s->single) {
         vyre_build_decl_size(p->builder, s->handle, vyre_build_literal(p->builder, VYRE_I64, 1));
         return true;
     }
-    if (p->tokens[++p->at].kind != VYRE_TOKEN_CLOSE_INDEX) {
-        p->exact = true;
-        vyre_expr size = vyre_parser_value(p, VYRE_VOID, VYRE_REFUSE_CONSTANT, &node);
-        p->exact = false;
-        if (node == VYRE_NONE) {
-            return false;
-        }
-        vyre_build_decl_size(p->builder, s->handle, size);
+    uint32_t nodes[VYRE_LIMIT_DIMENSIONS];
+    bool fine = check_rank(p, p->at, s->rank);
+    vyre_parser_clear(p);
+    p->exact = true;
+    for (uint32_t i = 0; i < s->rank && fine; i++) {
+        fine = define_dimension(p, i, &nodes[i]);
     }
-    return vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the size");
+    if (fine) {
+        vyre_parser_elaborate(p);
+    }
+    p->exact = false;
+    for (uint32_t i = 0; i < s->rank && fine; i++) {
+        sizes[i] = vyre_parser_handle(p, nodes[i]);
+    }
+    if (fine && (s->rank > 1 || sizes[0] != VYRE_NONE)) {
+        vyre_build_decl_dimensions(p->builder, s->handle, sizes, s->rank);
+    }
+    return fine;
 }
 
 static void define_memory(vyre_parser *p, const vyre_symbol *s) {
@@ -404,11 +454,21 @@ static bool is_const(const vyre_parser *p, uint32_t symbol) {
            p->symbols.data[symbol].sub == VYRE_CONST;
 }
 
-/* Moves to the next const named in the value that is not defined yet; NONE at its end. */
+/* The memory named here is that of len(m, k), which is an expression of its dimensions. */
+static bool is_measured(const vyre_parser *p, uint32_t token, uint32_t symbol) {
+    return symbol != VYRE_NONE && p->symbols.data[symbol].kind == VYRE_SYMBOL_DECL &&
+           p->symbols.data[symbol].rank > 0 && p->tokens[token + 1].kind == VYRE_TOKEN_COMMA &&
+           p->tokens[token - 1].kind == VYRE_TOKEN_OPEN_PAREN &&
+           vyre_parser_is(p, token - 2, VYRE_WORD_FUNCTION, VYRE_EXPR_LEN);
+}
+
+/* Moves to the next const, or measured memory, named in the value or size that is not defined yet;
+ * NONE at its end. */
 static uint32_t next_dependency(vyre_parser *p, waiting *w) {
     for (; w->at < p->items.data[w->item].end; w->at++) {
         uint32_t symbol = vyre_parser_symbol(p, w->at);
-        if (is_const(p, symbol) && vyre_parser_word(p, w->at) == VYRE_WORD_PLAIN &&
+        if ((is_const(p, symbol) || is_measured(p, w->at, symbol)) &&
+            vyre_parser_word(p, w->at) == VYRE_WORD_PLAIN &&
             p->items.data[p->symbols.data[symbol].item].state != 2) {
             return p->symbols.data[symbol].item;
         }
@@ -416,7 +476,19 @@ static uint32_t next_dependency(vyre_parser *p, waiting *w) {
     return VYRE_NONE;
 }
 
-static void define_consts_from(vyre_parser *p, uint32_t item, waiting_stack *stack) {
+static void define_item(vyre_parser *p, vyre_item *item) {
+    const vyre_symbol s = p->symbols.data[item->symbol];
+    p->at = item->rest;
+    if (s.sub == VYRE_CONST) {
+        define_const(p, item);
+    } else if (s.sub == VYRE_PARAM) {
+        define_param(p, &s);
+    } else {
+        define_memory(p, &s);
+    }
+}
+
+static void define_from(vyre_parser *p, uint32_t item, waiting_stack *stack) {
     const vyre_allocator *a = &p->source.allocator;
     stack->count = 0;
     p->out_of_memory |= !vyre_vec_push(a, stack, (waiting){item, p->items.data[item].rest});
@@ -427,13 +499,14 @@ static void define_consts_from(vyre_parser *p, uint32_t item, waiting_stack *sta
         uint32_t next = here->broken ? VYRE_NONE : next_dependency(p, top);
         if (next == VYRE_NONE) {
             if (!here->broken) {
-                define_const(p, here);
+                define_item(p, here);
             }
             here->state = 2;
             stack->count--;
         } else if (p->items.data[next].state == 1) {
             vyre_parser_error(p, "V232", top->at, top->at, "break the circle",
-                              "the value of `%s` depends on itself",
+                              "the %s of `%s` depends on itself",
+                              is_const(p, p->items.data[next].symbol) ? "value" : "size",
                               symbol_name(p, p->items.data[next].symbol));
             p->items.data[next].broken = here->broken = true;
         } else {
@@ -443,12 +516,14 @@ static void define_consts_from(vyre_parser *p, uint32_t item, waiting_stack *sta
     }
 }
 
-static void define_consts(vyre_parser *p) {
+/* All consts, or all that is none. */
+static void define_all(vyre_parser *p, bool consts) {
     waiting_stack stack = {0};
     for (uint32_t i = 0; i < p->items.count && !p->out_of_memory; i++) {
         const vyre_item *item = &p->items.data[i];
-        if (!item->function && item->state == 0 && is_const(p, item->symbol)) {
-            define_consts_from(p, i, &stack);
+        if (!item->function && item->state == 0 && item->symbol != VYRE_NONE &&
+            is_const(p, item->symbol) == consts) {
+            define_from(p, i, &stack);
         }
     }
     vyre_vec_free(&p->source.allocator, &stack);
@@ -461,24 +536,12 @@ void vyre_parser_declarations(vyre_parser *p, uint32_t brace) {
             declare_decl(p, &p->items.data[i]);
         }
     }
-    define_consts(p);
+    define_all(p, true);
+    define_all(p, false);
     for (uint32_t i = 0; i < p->items.count && !p->out_of_memory; i++) {
         vyre_item *item = &p->items.data[i];
-        if (item->broken || is_const(p, item->symbol)) {
-            continue;
-        }
-        if (item->function) {
-            if (!item->generic) {
-                declare_fn(p, item);
-            }
-            continue;
-        }
-        const vyre_symbol s = p->symbols.data[item->symbol];
-        p->at = item->rest;
-        if (s.sub == VYRE_PARAM) {
-            define_param(p, &s);
-        } else {
-            define_memory(p, &s);
+        if (item->function && !item->broken && !item->generic) {
+            declare_fn(p, item);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/dimensions.h"
 #include "text/parser.h"
 
 static vyre_node *kid_of(vyre_parser *p, const vyre_node *n, uint32_t i) {
@@ -46,7 +47,7 @@ static uint8_t cast_want(const vyre_parser *p, const vyre_node *n, const vyre_no
 
 static uint8_t kid_want(const vyre_parser *p, const vyre_node *n, const vyre_node *kid,
                         uint32_t i) {
-    if (n->op == VYRE_EXPR_LOAD) {
+    if (n->op == VYRE_EXPR_LOAD || n->op == VYRE_EXPR_ROW || n->op == VYRE_NODE_ELEMENT) {
         return VYRE_U32;
     }
     if (n->op == VYRE_NODE_ATOMIC) {
@@ -234,6 +235,18 @@ static vyre_expr build_effect(vyre_parser *p, uint32_t at) {
     return vyre_build_var(p->builder, var);
 }
 
+static vyre_expr build_element(vyre_parser *p, const vyre_node *n) {
+    const vyre_expr indices[VYRE_LIMIT_DIMENSIONS] = {kid_handle(p, n, 0), kid_handle(p, n, 1),
+                                                      kid_handle(p, n, 2)};
+    return vyre_build_element(p->builder, p->symbols.data[n->ref].handle, indices);
+}
+
+static vyre_expr build_length(vyre_parser *p, const vyre_node *n) {
+    const vyre_decl memory = p->symbols.data[n->ref].handle;
+    return p->exact ? vyre_builder_exact_dimension(p->builder, memory, n->sub)
+                    : vyre_build_dimension(p->builder, memory, n->sub);
+}
+
 static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     const vyre_node *n = &p->nodes.data[at];
     vyre_builder *b = p->builder;
@@ -263,6 +276,8 @@ static vyre_expr build_node(vyre_parser *p, uint32_t at) {
     case VYRE_NODE_BIND: return bind(p, kid_handle(p, n, 0));
     case VYRE_NODE_AGAIN: return p->nodes.data[n->ref].handle;
     case VYRE_NODE_ZERO: return vyre_build_u32(b, 0);
+    case VYRE_NODE_ELEMENT: return build_element(p, n);
+    case VYRE_NODE_LENGTH: return build_length(p, n);
     default: {
         vyre_expr value = vyre_build_op(b, (vyre_expr_op)n->op, kid_handle(p, n, 0),
                                         kid_handle(p, n, 1), kid_handle(p, n, 2));

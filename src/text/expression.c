@@ -52,6 +52,7 @@ void vyre_node_group(const vyre_node *node, uint32_t *first, uint32_t *end) {
     case VYRE_OPERANDS_NONE:
     case VYRE_OPERANDS_LOGIC:
     case VYRE_OPERANDS_INDEX:
+    case VYRE_OPERANDS_U32:
     case VYRE_OPERANDS_BITS: return;
     case VYRE_OPERANDS_SHIFT: *end = 1; return;
     case VYRE_OPERANDS_SELECT:
@@ -273,24 +274,48 @@ static bool push_atomic(vyre_parser *p) {
         return push_leaf(p, zero, 1) && expect_values(p, frame.need);
     }
     p->at += 2;
-    return push_frame(p, (vyre_frame){.kind = FRAME_PLACE, .token = name});
+    return push_frame(p, (vyre_frame){.kind = FRAME_PLACE, .token = name, .ref = frame.ref});
 }
 
+/* The dimension in len(b, 1), a number; VYRE_NONE after a report. */
+static uint32_t dimension_at(vyre_parser *p, uint32_t token, uint32_t symbol) {
+    uint64_t number = 0;
+    const uint32_t rank = symbol == VYRE_NONE              ? VYRE_LIMIT_DIMENSIONS
+                          : p->symbols.data[symbol].single ? 1
+                                                           : p->symbols.data[symbol].rank;
+    if (vyre_literal_convert(&p->source, token, VYRE_U32, false, &number) != VYRE_LITERAL_FITS ||
+        number >= rank) {
+        vyre_parser_error(p, "V290", token, token, "dimensions are counted from 0",
+                          "`%s` has %u dimension%s", vyre_parser_name(p, token - 2), rank,
+                          rank == 1 ? "" : "s");
+        return VYRE_NONE;
+    }
+    return (uint32_t)number;
+}
+
+/* len(b) or len(b, 1) */
 static bool push_len(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
-    if (t[1].kind != VYRE_TOKEN_OPEN_PAREN || t[2].kind != VYRE_TOKEN_NAME ||
-        t[3].kind != VYRE_TOKEN_CLOSE_PAREN) {
-        vyre_parser_error(p, "V215", p->at, p->at, "write it like len(b)",
+    const bool named = t[1].kind == VYRE_TOKEN_OPEN_PAREN && t[2].kind == VYRE_TOKEN_NAME;
+    const bool along = named && t[3].kind == VYRE_TOKEN_COMMA && t[4].kind == VYRE_TOKEN_INTEGER &&
+                       t[5].kind == VYRE_TOKEN_CLOSE_PAREN;
+    if (!named || (t[3].kind != VYRE_TOKEN_CLOSE_PAREN && !along)) {
+        vyre_parser_error(p, "V215", p->at, p->at, "write it like len(b) or len(b, 0)",
                           "`len` takes the name of one buffer or array");
         return false;
     }
     uint32_t symbol = vyre_parser_memory(p, p->at + 2, "V067", "length of an unknown buffer");
+    const uint32_t number = along ? dimension_at(p, p->at + 4, symbol) : 0;
     vyre_node shape = {.op = VYRE_EXPR_LEN, .ref = symbol};
-    if (symbol == VYRE_NONE) {
+    if (symbol == VYRE_NONE || number == VYRE_NONE) {
         shape.op = VYRE_NODE_ERROR;
         shape.type = VYRE_UNKNOWN;
+    } else if (along && p->symbols.data[symbol].rank > 1) {
+        shape.op = VYRE_NODE_LENGTH;
+        shape.sub = (uint8_t)number;
+        shape.type = VYRE_U32;
     }
-    return push_leaf(p, shape, 4);
+    return push_leaf(p, shape, along ? 6 : 4);
 }
 
 static bool push_bitcast(vyre_parser *p) {
@@ -537,8 +562,55 @@ static bool close_call(vyre_parser *p) {
     return reduce(p, &shape, f.operands);
 }
 
-static bool close_index(vyre_parser *p) {
+const char *vyre_parser_brackets(bool single, uint32_t rank) {
+    static const char *const brackets[] = {"", "[]", "[][]", "[][][]"};
+    return brackets[single ? 0 : rank < VYRE_LIMIT_DIMENSIONS ? rank : VYRE_LIMIT_DIMENSIONS];
+}
+
+uint32_t vyre_parser_element(vyre_parser *p, uint32_t symbol, uint32_t token,
+                             const uint32_t *indices, uint32_t count) {
+    const bool known = symbol != VYRE_NONE && p->symbols.data[symbol].rank != 0;
+    const uint32_t rank = known ? p->symbols.data[symbol].rank : count; /* else it is reported */
+    vyre_node shape = {.op = VYRE_NODE_ELEMENT,
+                       .type = VYRE_U32,
+                       .ref = symbol,
+                       .first = p->nodes.data[indices[0]].first,
+                       .last = p->nodes.data[indices[count - 1]].last};
+    if (count != rank) {
+        vyre_parser_error(
+            p, "V290", token, p->nodes.data[indices[count - 1]].last + 1,
+            "give one index for each dimension", "`%s` is %s%s and takes %u ind%s, not %u",
+            vyre_parser_name(p, token), vyre_type_name((vyre_type)p->symbols.data[symbol].type),
+            vyre_parser_brackets(false, rank), rank, rank == 1 ? "ex" : "ices", count);
+        return VYRE_NONE;
+    }
+    return rank == 1 || !known ? indices[0] : vyre_parser_node(p, &shape, indices, count);
+}
+
+/* The indices above the base of the frame become one node. */
+static bool join_indices(vyre_parser *p, const vyre_frame *f) {
+    const uint32_t *indices = p->operands.data + f->operands;
+    const uint32_t element =
+        vyre_parser_element(p, f->ref, f->token, indices, p->operands.count - f->operands);
+    if (element == VYRE_NONE) {
+        return false;
+    }
+    p->operands.count = f->operands + 1;
+    p->operands.data[f->operands] = element;
+    return true;
+}
+
+/* *out_more: another index of the same element begins. */
+static bool close_index(vyre_parser *p, bool *out_more) {
+    *out_more = p->tokens[p->at + 1].kind == VYRE_TOKEN_OPEN_INDEX;
+    if (*out_more) {
+        p->at += 2;
+        return true;
+    }
     vyre_frame f = p->frames.data[--p->frames.count];
+    if (!join_indices(p, &f)) {
+        return false;
+    }
     if (f.kind == FRAME_PLACE) {
         p->at++;
         return expect_values(p, top_frame(p)->need);
@@ -631,7 +703,8 @@ static step operator(vyre_parser *p) {
             vyre_parser_expect(p, VYRE_TOKEN_CLOSE_INDEX, "behind the index");
             return STEP_ERROR;
         }
-        return close_index(p) ? STEP_OPERATOR : STEP_ERROR;
+        bool more;
+        return !close_index(p, &more) ? STEP_ERROR : more ? STEP_OPERAND : STEP_OPERATOR;
     }
     if (f->kind == FRAME_ARGUMENTS && kind == VYRE_TOKEN_COMMA) {
         p->at++;

@@ -57,14 +57,15 @@ bool vyre_parser_pass(vyre_parser *p, uint32_t item, uint32_t index, vyre_decl *
         return false;
     }
     const vyre_symbol *s = &p->symbols.data[symbol];
-    const char *name = vyre_parser_name(p, arg->token), *brackets = arg->single ? "" : "[]";
+    const char *name = vyre_parser_name(p, arg->token);
     const char *type = vyre_type_name((vyre_type)arg->type);
     p->at++;
-    if (s->type != arg->type || s->single != arg->single) {
+    if (s->type != arg->type || s->single != arg->single || (!s->single && s->rank != arg->rank)) {
         vyre_parser_error(p, "V281", token, token, "pass memory of the type that is declared",
-                          "the argument `%s` is %s%s, `%s` is %s%s", name, type, brackets,
-                          vyre_parser_name(p, token), vyre_type_name((vyre_type)s->type),
-                          s->single ? "" : "[]");
+                          "the argument `%s` is %s%s, `%s` is %s%s", name, type,
+                          vyre_parser_brackets(arg->single, arg->rank), vyre_parser_name(p, token),
+                          vyre_type_name((vyre_type)s->type),
+                          vyre_parser_brackets(s->single, s->rank));
         return false;
     }
     if (arg->writes ? !can_write(p, s) || !can_read(p, s) : !can_read(p, s)) {
@@ -179,6 +180,7 @@ static void declare_memory(vyre_parser *p, const vyre_argument *arg, vyre_decl d
     if (symbol != VYRE_NONE) {
         p->symbols.data[symbol].item = VYRE_NONE;
         p->symbols.data[symbol].single = arg->single;
+        p->symbols.data[symbol].rank = arg->rank;
         p->symbols.data[symbol].readonly = !arg->writes;
     }
 }
@@ -257,9 +259,14 @@ static void try_function(vyre_parser *p, uint32_t at) {
     for (uint32_t i = 0; i < item.arg_count; i++) {
         const vyre_argument *arg = &p->args.data[item.first_arg + i];
         if (arg->memory) {
-            p->passed.data[next++] =
+            const vyre_expr one = vyre_build_size(p->builder, 1), dimensions[] = {one, one, one};
+            const vyre_decl made =
                 vyre_build_memory(p->builder, VYRE_SCRATCH, vyre_parser_name(p, arg->token),
                                   (vyre_type)arg->type, VYRE_NONE);
+            if (arg->rank > 1) {
+                vyre_build_decl_dimensions(p->builder, made, dimensions, arg->rank);
+            }
+            p->passed.data[next++] = made;
         }
     }
     if (vyre_parser_instance(p, at, first) != VYRE_NONE) {

@@ -29,6 +29,8 @@ enum {
     VYRE_NODE_AGAIN,    /* the value of node `ref` once more */
     VYRE_NODE_CLAMP,    /* min(max(x, lo), hi) */
     VYRE_NODE_ZERO,     /* the index of memory that is one element */
+    VYRE_NODE_ELEMENT,  /* kids: the indices of an element of memory `ref`, one per dimension */
+    VYRE_NODE_LENGTH,   /* of dimension `sub` of memory `ref` */
     VYRE_NODE_COUNT
 };
 
@@ -64,6 +66,7 @@ typedef struct vyre_symbol {
     uint32_t item;     /* DECL, FN */
     uint32_t previous; /* what the name meant before: for arguments, and after an error */
     bool single;       /* DECL: memory that is one element, used without an index */
+    uint8_t rank;      /* DECL: dimensions of other memory */
     bool readonly;     /* DECL: an argument `in`, whatever memory was passed */
 } vyre_symbol;
 
@@ -96,6 +99,7 @@ typedef struct vyre_argument {
     uint32_t name, token;
     uint8_t type;
     bool memory, writes, single;
+    uint8_t rank;
 } vyre_argument;
 
 /* What is known of a statement list when `return` may stand before the end; see return.c. */
@@ -213,6 +217,12 @@ bool vyre_parser_is_text(const vyre_parser *p, uint32_t token, const char *text)
 vyre_type vyre_parser_type(vyre_parser *p, const char *where);
 /* The memory named by the token: its symbol, or NONE after a report with the code. */
 uint32_t vyre_parser_memory(vyre_parser *p, uint32_t token, const char *code, const char *what);
+/* `[]` once per dimension, as people see the memory. */
+const char *vyre_parser_brackets(bool single, uint32_t rank);
+/* The element of memory whose indices are these nodes, read at the name's token; NONE: out of
+ * memory, or after a report that they are too few or too many. */
+uint32_t vyre_parser_element(vyre_parser *p, uint32_t symbol, uint32_t token,
+                             const uint32_t *indices, uint32_t count);
 /* Whether the memory is used as it was declared, with an index or as one element; else a report. */
 bool vyre_parser_check_index(vyre_parser *p, uint32_t symbol, uint32_t token, bool indexed);
 /* Reports a write through an argument that is `in`. */

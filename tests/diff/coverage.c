@@ -18,6 +18,7 @@ static void hold(coverage *out, cell c) {
 static void note_memory(coverage *out, const vyre_program_view *p, vyre_decl decl) {
     if (decl != VYRE_NONE) {
         hold(out, (cell){CELL_MEMORY, {p->decls[decl].role, p->decls[decl].type}});
+        hold(out, (cell){CELL_RANK, {p->decls[decl].role, p->decls[decl].rank}});
     }
 }
 

@@ -14,6 +14,7 @@ static const uint32_t radix[CELL_CLASSES][CELL_PARTS] = {
     [CELL_REDUCE] = {2, VYRE_REDUCE_COUNT, VYRE_TYPE_COUNT},
     [CELL_COLLECTIVE] = {2, VYRE_COLLECTIVE_COUNT},
     [CELL_MEMORY] = {VYRE_ROLE_COUNT, VYRE_TYPE_COUNT},
+    [CELL_RANK] = {VYRE_ROLE_COUNT, 4},
     [CELL_JUMP] = {CELL_JUMPS, CELL_LEVELS, CELL_SIDES, 2, CELL_SCOPES}};
 
 uint32_t cell_parts(cell_class class) {
@@ -125,6 +126,8 @@ const char *cell_refusal(cell c) {
                        (part[0] >= VYRE_PARAM && !vyre_type_computes((vyre_type)part[1]))
                    ? "not of this type"
                    : NULL;
+    case CELL_RANK:
+        return (part[0] >= VYRE_PARAM) != (part[1] == 0) ? "not of these dimensions" : NULL;
     case CELL_JUMP: return refuse_jump(part);
     case CELL_REDUCE: return refuse_reduce(part);
     case CELL_STMT:
@@ -180,6 +183,9 @@ void cell_row_name(cell c, char *out, size_t size) {
         (void)snprintf(out, size, part[0] ? "reduce_scatter" : "all_reduce");
         break;
     case CELL_MEMORY: (void)snprintf(out, size, "%s of", vyre_role_name((vyre_role)part[0])); break;
+    case CELL_RANK:
+        (void)snprintf(out, size, "dimensions of %s", vyre_role_name((vyre_role)part[0]));
+        break;
     case CELL_JUMP:
         (void)snprintf(out, size, "%s, %s, %s a loop, %s", jumps[part[0]], levels[part[1]],
                        part[3] ? "in" : "out of", sides[part[2]]);
@@ -189,7 +195,7 @@ void cell_row_name(cell c, char *out, size_t size) {
 }
 
 const char *cell_last_name(cell c) {
-    static const char *const axes[] = {"x", "y", "z"};
+    static const char *const axes[] = {"x", "y", "z"}, *const ranks[] = {"0", "1", "2", "3"};
     const uint32_t last = c.part[cell_parts(c.class) - 1];
     switch (c.class) {
     case CELL_STMT: return stmt_name((vyre_stmt_op)last);
@@ -197,6 +203,7 @@ const char *cell_last_name(cell c) {
     case CELL_ATOMIC: return last == CELL_BUFFER ? "a buffer" : "workgroup memory";
     case CELL_ORDERING: return vyre_ordering_name((vyre_ordering)last);
     case CELL_COLLECTIVE: return vyre_collective_name((vyre_collective_op)last);
+    case CELL_RANK: return ranks[last];
     case CELL_JUMP: return last == CELL_GRID_SYNC ? "grid_sync" : "barrier";
     case CELL_EXPR:
     case CELL_SUBGROUP:

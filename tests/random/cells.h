@@ -17,6 +17,7 @@ typedef enum cell_class {
     CELL_REDUCE,     /* 0: over the group, 1: over the grid; operation, type */
     CELL_COLLECTIVE, /* 0: all_reduce, 1: reduce_scatter; operation */
     CELL_MEMORY,     /* role, type */
+    CELL_RANK,       /* role, dimensions */
     CELL_JUMP,       /* jump, level, side, in a loop, scope */
     CELL_CLASSES
 } cell_class;
@@ -55,7 +56,7 @@ enum {
                  VYRE_ATOMIC_COUNT * VYRE_TYPE_COUNT * 2 + 2 * VYRE_ORDERING_COUNT +
                  VYRE_SUBGROUP_COUNT * VYRE_TYPE_COUNT + 2 * VYRE_REDUCE_COUNT * VYRE_TYPE_COUNT +
                  2 * VYRE_COLLECTIVE_COUNT + VYRE_ROLE_COUNT * VYRE_TYPE_COUNT +
-                 CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
+                 VYRE_ROLE_COUNT * 4 + CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
 };
 
 typedef struct cell {

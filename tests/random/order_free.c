@@ -80,7 +80,7 @@ static void add_assign(order_free *g, place at) {
 void order_free_store(order_free *g) {
     const array *a = order_free_pick(g, MODE_OWN);
     if (a) {
-        const vyre_expr index = order_free_own(g, a);
+        const vyre_expr index = order_free_element(g, a, order_free_own(g, a));
         vyre_build_store(g->x.b, a->decl, index,
                          order_free_expr(g, vyre_type_widened(a->type), LEVEL_LANE));
     }
@@ -128,8 +128,10 @@ static bool add_count(order_free *g, const array *a, vyre_atomic_op op) {
     const vyre_var i =
         vyre_build_for(b, order_free_name(g, "i"), vyre_build_var(b, g->group_lane),
                        vyre_build_len(b, from->decl), vyre_build_u32(b, g->group_lanes));
-    const vyre_expr value = vyre_build_load(b, from->decl, vyre_build_var(b, i));
-    const vyre_expr index = order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE);
+    const vyre_expr value =
+        vyre_build_load(b, from->decl, order_free_element(g, from, vyre_build_var(b, i)));
+    const vyre_expr index =
+        order_free_element(g, a, order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE));
     (void)vyre_build_atomic(b, NULL, op, a->decl, index, VYRE_NONE, value, ordering(g));
     vyre_build_end(b);
     return true;
@@ -141,7 +143,8 @@ static void add_atomic(order_free *g, place at) {
                add_count(g, a, g->modes.of[a - g->arrays].atomic))) {
         return;
     }
-    const vyre_expr index = order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE);
+    const vyre_expr index =
+        order_free_element(g, a, order_free_below(g, a->lanes * a->copies + 1, LEVEL_LANE));
     const vyre_expr value = order_free_expr(g, a->type, LEVEL_LANE);
     const vyre_atomic_op op = g->modes.of[a - g->arrays].atomic;
     (void)vyre_build_atomic(g->x.b, random_chance(&g->x, 10) ? order_free_name(g, "old") : NULL, op,
@@ -152,14 +155,13 @@ static void add_atomic(order_free *g, place at) {
 static void add_own_atomic(order_free *g, const array *a, vyre_atomic_op op) {
     const bool compares = op == VYRE_ATOMIC_CAS || op == VYRE_ATOMIC_CAS_WEAK;
     const uint32_t copy = random_below(&g->x, a->copies);
-    const vyre_expr index = order_free_own_copy(g, a, copy);
+    const vyre_expr index = order_free_element(g, a, order_free_own_copy(g, a, copy));
     const vyre_expr value =
         vyre_atomic_values(op) ? order_free_expr(g, a->type, LEVEL_LANE) : VYRE_NONE;
     vyre_expr expected = VYRE_NONE;
     if (compares) {
-        expected = random_chance(&g->x, 70)
-                       ? vyre_build_load(g->x.b, a->decl, order_free_own_copy(g, a, copy))
-                       : order_free_expr(g, a->type, LEVEL_LANE);
+        expected = random_chance(&g->x, 70) ? vyre_build_load(g->x.b, a->decl, index)
+                                            : order_free_expr(g, a->type, LEVEL_LANE);
     }
     order_free_touch(g, a);
     const char *name = op == VYRE_ATOMIC_STORE ? NULL : order_free_name(g, "old");
@@ -452,7 +454,7 @@ static void grant(order_free *g, place at) {
 static void show(order_free *g, const local *l) {
     const array *a = order_free_pick(g, MODE_OWN);
     if (a) {
-        vyre_build_store(g->x.b, a->decl, order_free_own(g, a),
+        vyre_build_store(g->x.b, a->decl, order_free_element(g, a, order_free_own(g, a)),
                          vyre_build_cast(g->x.b, a->type, vyre_build_var(g->x.b, l->var)));
     }
 }
@@ -534,7 +536,8 @@ static void show_arrays(order_free *g) {
         const array *a = &g->arrays[i];
         if ((a->role == VYRE_PRIVATE || a->role == VYRE_WORKGROUP) &&
             g->modes.of[i].mode != MODE_ATOMIC && random_chance(&g->x, 80)) {
-            const vyre_expr value = vyre_build_load(g->x.b, a->decl, order_free_own(g, a));
+            const vyre_expr index = order_free_element(g, a, order_free_own(g, a));
+            const vyre_expr value = vyre_build_load(g->x.b, a->decl, index);
             vyre_build_store(g->x.b, g->arrays[0].decl, order_free_own(g, &g->arrays[0]),
                              vyre_build_cast(g->x.b, VYRE_U32, value));
         }

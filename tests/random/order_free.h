@@ -40,6 +40,8 @@ typedef struct array {
     vyre_type type;
     uint32_t lanes;  /* a lane owns the elements (its number) + k * lanes, */
     uint32_t copies; /* k below copies; private arrays: all of them */
+    uint32_t rank;   /* dimensions, */
+    uint32_t length[3];
 } array;
 
 typedef struct local {
@@ -134,6 +136,9 @@ static inline level higher(level a, level b) {
 /* order_free.c */
 void order_free_list(order_free *g, place at, uint32_t most);
 level order_free_level(order_free *g);
+/* The element by its number: by its indices if the array has several dimensions, and sometimes by
+ * indices that lie outside though they add up to it. */
+vyre_expr order_free_element(order_free *g, const array *a, vyre_expr number);
 void order_free_local(order_free *g, vyre_var var, level l, bool fixed);
 void order_free_store(order_free *g);
 /* Leaves a trace of the lanes that come here, if the modes allow it. */

@@ -73,7 +73,8 @@ static vyre_expr goes_on(order_free *g, level most) {
         if (g->modes.of[k].mode == MODE_SHARED && vyre_type_widened(a->type) == VYRE_U32 &&
             (a->role != VYRE_WORKGROUP || most > LEVEL_GRID)) {
             order_free_touch(g, a);
-            const vyre_expr element = order_free_below(g, a->lanes * a->copies, most);
+            const vyre_expr element =
+                order_free_element(g, a, order_free_below(g, a->lanes * a->copies, most));
             return less(g, vyre_build_load(g->x.b, a->decl, element),
                         random_literal(&g->x, VYRE_U32));
         }
@@ -158,7 +159,7 @@ void order_free_loop(order_free *g, place at, level most, bool over_sync) {
 static void stride_store(order_free *g, vyre_var i, uint32_t offset) {
     const array *a = order_free_pick(g, MODE_OWN);
     if (a && g->axes == 1 && offset == 0 && a->lanes == g->lanes && a->role != VYRE_PRIVATE) {
-        vyre_build_store(g->x.b, a->decl, vyre_build_var(g->x.b, i),
+        vyre_build_store(g->x.b, a->decl, order_free_element(g, a, vyre_build_var(g->x.b, i)),
                          order_free_expr(g, vyre_type_widened(a->type), LEVEL_LANE));
     }
 }
@@ -171,7 +172,7 @@ static void stride_place(order_free *g, vyre_var i) {
     if (a && g->axes == 1 && a->lanes == g->lanes && a->role != VYRE_PRIVATE) {
         const vyre_expr value = vyre_build_op(b, VYRE_EXPR_MUL, vyre_build_var(b, i),
                                               order_free_expr(g, VYRE_U32, LEVEL_GRID), VYRE_NONE);
-        vyre_build_store(b, a->decl, vyre_build_var(b, i),
+        vyre_build_store(b, a->decl, order_free_element(g, a, vyre_build_var(b, i)),
                          vyre_build_cast(b, vyre_type_widened(a->type), value));
     }
 }

@@ -124,7 +124,7 @@ static vyre_expr load_leaf(order_free *g, vyre_type type, uint32_t depth) {
                 ? order_free_own(g, a)
                 : vyre_build_op(g->x.b, VYRE_EXPR_REM, random_expr(&g->x, VYRE_U32, depth),
                                 vyre_build_u32(g->x.b, a->lanes * a->copies + 1), VYRE_NONE);
-        return vyre_build_load(g->x.b, a->decl, index);
+        return vyre_build_load(g->x.b, a->decl, order_free_element(g, a, index));
     }
     return VYRE_NONE;
 }
@@ -230,6 +230,48 @@ static void declare_grid(order_free *g) {
     }
 }
 
+static vyre_expr by_number(order_free *g, vyre_expr_op op, vyre_expr x, uint32_t y) {
+    return vyre_build_op(g->x.b, op, x, vyre_build_u32(g->x.b, y), VYRE_NONE);
+}
+
+vyre_expr order_free_element(order_free *g, const array *a, vyre_expr number) {
+    vyre_expr indices[3] = {number};
+    if (a->rank == 1) {
+        return number;
+    }
+    for (uint32_t i = a->rank; i-- > 1;) {
+        indices[i] = by_number(g, VYRE_EXPR_REM, number, a->length[i]);
+        number = indices[0] = by_number(g, VYRE_EXPR_DIV, number, a->length[i]);
+    }
+    if (random_chance(&g->x, 8)) {
+        const uint32_t i = 1 + random_below(&g->x, a->rank - 1);
+        indices[i] = by_number(g, VYRE_EXPR_ADD, indices[i], a->length[i]);
+        indices[i - 1] = by_number(g, VYRE_EXPR_SUB, indices[i - 1], 1);
+    }
+    return vyre_build_element(g->x.b, a->decl, indices);
+}
+
+/* So many elements, or more of them in several dimensions. */
+static void draw_dimensions(order_free *g, array *a, uint32_t size) {
+    a->rank = g->array_count == 0 || random_chance(&g->x, 70) ? 1 : 2 + random_below(&g->x, 2);
+    a->length[1] = a->rank > 1 ? 1 + random_below(&g->x, 5) : 1;
+    a->length[2] = a->rank > 2 ? 1 + random_below(&g->x, 5) : 1;
+    const uint32_t inner = a->length[1] * a->length[2];
+    a->length[0] = (size + inner - 1) / inner;
+}
+
+static void declare_memory(order_free *g, array *a) {
+    vyre_expr sizes[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        sizes[i] = vyre_build_size(g->x.b, a->length[i]);
+    }
+    a->decl = vyre_build_memory(g->x.b, a->role, order_free_name(g, vyre_role_name(a->role)),
+                                a->type, sizes[0]);
+    if (a->rank > 1) {
+        vyre_build_decl_dimensions(g->x.b, a->decl, sizes, a->rank);
+    }
+}
+
 static void declare_array(order_free *g, vyre_role role, vyre_type type) {
     array *a = &g->arrays[g->array_count];
     *a = (array){.role = role, .type = type, .copies = 1 + random_below(&g->x, 3)};
@@ -237,8 +279,8 @@ static void declare_array(order_free *g, vyre_role role, vyre_type type) {
     a->copies += g->array_count == 0 ? 6 / a->lanes : 0; /* room for the words */
     /* In the first there is one more, for traces. */
     const uint32_t size = a->lanes * (a->copies + (g->array_count == 0));
-    a->decl = vyre_build_memory(g->x.b, role, order_free_name(g, vyre_role_name(role)), type,
-                                vyre_build_size(g->x.b, size));
+    draw_dimensions(g, a, size);
+    declare_memory(g, a);
     g->modes.of[g->array_count++].mode = role == VYRE_IN ? MODE_SHARED : MODE_OWN;
 }
 
@@ -252,9 +294,7 @@ static void declare_twins(order_free *g) {
         array *a = &g->arrays[g->array_count];
         *a = like;
         a->role = roles[random_below(&g->x, 3)];
-        a->decl =
-            vyre_build_memory(g->x.b, a->role, order_free_name(g, vyre_role_name(a->role)), a->type,
-                              vyre_build_size(g->x.b, (int64_t)a->lanes * a->copies));
+        declare_memory(g, a);
         g->modes.of[g->array_count++].mode = MODE_OWN;
     }
 }

@@ -87,9 +87,9 @@ static void rewrite(const char *printed, const char *begin, const char *end, con
         if (is(at, next, fn) && *next == '(') {
             const bool empty = next[1] == ')';
             if (inside) {
-                vyre_text_printf(out, "%s(%s : %s %s[]", fn, argument,
+                vyre_text_printf(out, "%s(%s : %s %s%s", fn, argument,
                                  d->role == VYRE_IN ? "in" : "inout",
-                                 vyre_type_name((vyre_type)d->type));
+                                 vyre_type_name((vyre_type)d->type), &"[][][]"[6 - 2 * d->rank]);
             } else {
                 vyre_text_printf(out, "%s(%s", fn, d->name);
             }

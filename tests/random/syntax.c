@@ -70,7 +70,7 @@ static void add_assign(syntax *s, place at) {
 static void add_store(syntax *s) {
     const memory *m = pick(s, writable);
     if (m) {
-        const vyre_expr index = syntax_expr(s, VYRE_U32);
+        const vyre_expr index = syntax_element(s, m, 2);
         vyre_build_store(s->x.b, m->decl, index, syntax_expr(s, vyre_type_widened(m->type)));
     }
 }
@@ -83,7 +83,7 @@ static void add_atomic(syntax *s) {
     vyre_atomic_op op = (vyre_atomic_op)random_below(&s->x, VYRE_ATOMIC_COUNT);
     op = vyre_type_is_float(m->type) && !vyre_atomic_takes_floats(op) ? VYRE_ATOMIC_ADD : op;
     const uint32_t values = vyre_atomic_values(op);
-    const vyre_expr index = syntax_expr(s, VYRE_U32);
+    const vyre_expr index = syntax_element(s, m, 2);
     const vyre_expr expected = values == 2 ? syntax_expr(s, m->type) : VYRE_NONE;
     const vyre_expr value = values ? syntax_expr(s, m->type) : VYRE_NONE;
     const bool binds = op != VYRE_ATOMIC_STORE && random_chance(&s->x, 50);

@@ -12,6 +12,7 @@ typedef struct memory {
     vyre_type type;
     bool reads, writes; /* as far as the body being built may */
     vyre_access access;
+    uint32_t rank; /* dimensions */
 } memory;
 
 typedef struct local {
@@ -68,6 +69,8 @@ const char *syntax_name(syntax *s);
 const char *syntax_text(syntax *s, char *room, bool unique);
 vyre_expr syntax_leaf(random_exprs *x, vyre_type type, uint32_t depth);
 vyre_expr syntax_expr(syntax *s, vyre_type type);
+/* Some element of the memory, for a load, store or atomic. */
+vyre_expr syntax_element(syntax *s, const memory *m, uint32_t depth);
 /* The same for all lanes of the grid. */
 vyre_expr syntax_uniform_expr(syntax *s, vyre_type type);
 vyre_type syntax_condition_type(syntax *s);

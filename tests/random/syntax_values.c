@@ -73,12 +73,20 @@ static vyre_expr local_leaf(syntax *s, vyre_type type) {
     return VYRE_NONE;
 }
 
+vyre_expr syntax_element(syntax *s, const memory *m, uint32_t depth) {
+    vyre_expr indices[3];
+    for (uint32_t i = 0; i < m->rank; i++) {
+        indices[i] = random_expr(&s->x, VYRE_U32, i == 0 ? depth : depth / 2);
+    }
+    return vyre_build_element(s->x.b, m->decl, indices);
+}
+
 static vyre_expr load_leaf(syntax *s, vyre_type type, uint32_t depth) {
     const uint32_t first = random_below(&s->x, s->memory_count);
     for (uint32_t i = 0; i < s->memory_count; i++) {
         const memory *m = &s->memories[(first + i) % s->memory_count];
         if (vyre_type_widened(m->type) == type && m->reads && (!s->uniform || m->role == VYRE_IN)) {
-            return vyre_build_load(s->x.b, m->decl, random_expr(&s->x, VYRE_U32, depth));
+            return vyre_build_load(s->x.b, m->decl, syntax_element(s, m, depth));
         }
     }
     return VYRE_NONE;
@@ -86,7 +94,10 @@ static vyre_expr load_leaf(syntax *s, vyre_type type, uint32_t depth) {
 
 static vyre_expr id_leaf(syntax *s) {
     if (random_chance(&s->x, 30)) {
-        return vyre_build_len(s->x.b, s->memories[random_below(&s->x, s->memory_count)].decl);
+        const memory *m = &s->memories[random_below(&s->x, s->memory_count)];
+        return random_chance(&s->x, 50)
+                   ? vyre_build_len(s->x.b, m->decl)
+                   : vyre_build_dimension(s->x.b, m->decl, random_below(&s->x, m->rank));
     }
     const vyre_builtin id = (vyre_builtin)random_below(&s->x, VYRE_BUILTIN_COUNT);
     if (s->uniform && (id < VYRE_BUILTIN_NUM_GROUPS || id == VYRE_BUILTIN_SUBGROUP_LOCAL_ID)) {
@@ -163,6 +174,23 @@ static void declare_range(syntax *s, vyre_decl decl, vyre_type type, uint32_t el
     vyre_build_output_range(s->x.b, decl, begin, begin + 1 + random_below(&s->x, bytes - begin));
 }
 
+/* Inner dimensions are numbers and params, and sometimes computed. */
+static void declare_dimensions(syntax *s, memory *m, vyre_expr first, bool fixed) {
+    vyre_builder *b = s->x.b;
+    vyre_expr sizes[3] = {first};
+    m->rank = s->memory_count == 0 || random_chance(&s->x, 70) ? 1 : 2 + random_below(&s->x, 2);
+    for (uint32_t i = 1; i < m->rank; i++) {
+        sizes[i] = vyre_build_size(b, 1 + random_below(&s->x, 4));
+        if (!fixed && random_chance(&s->x, 30)) {
+            sizes[i] = vyre_build_op(b, random_chance(&s->x, 50) ? VYRE_EXPR_ADD : VYRE_EXPR_DIV,
+                                     vyre_build_len(b, s->memories[0].decl), sizes[i], VYRE_NONE);
+        }
+    }
+    if (m->rank > 1) {
+        vyre_build_decl_dimensions(b, m->decl, sizes, m->rank);
+    }
+}
+
 void syntax_declare_memory(syntax *s) {
     static const vyre_role roles[] = {VYRE_IN,      VYRE_IN,        VYRE_INOUT,  VYRE_OUT,
                                       VYRE_SCRATCH, VYRE_WORKGROUP, VYRE_PRIVATE};
@@ -180,8 +208,10 @@ void syntax_declare_memory(syntax *s) {
         size = size_expr(s, fixed, &known);
     }
     m->decl = vyre_build_memory(s->x.b, m->role, syntax_name(s), m->type, size);
+    declare_dimensions(s, m, size, fixed);
     m->writes = m->role != VYRE_IN;
-    if ((m->role == VYRE_INOUT || m->role == VYRE_OUT) && random_chance(&s->x, 30)) {
+    if (m->rank == 1 && (m->role == VYRE_INOUT || m->role == VYRE_OUT) &&
+        random_chance(&s->x, 30)) {
         declare_range(s, m->decl, m->type, known);
     }
     if (m->role <= VYRE_OUT && random_chance(&s->x, 10)) {

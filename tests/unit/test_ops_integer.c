@@ -163,7 +163,7 @@ static void check_op(vyre_expr_op op, vyre_type type, vyre_type second) {
 
 static bool takes(const vyre_expr_info *info, vyre_type type) {
     return info->operands != VYRE_OPERANDS_SELECT && info->operands != VYRE_OPERANDS_BITS &&
-           info->operands != VYRE_OPERANDS_INDEX &&
+           info->operands != VYRE_OPERANDS_INDEX && info->operands != VYRE_OPERANDS_U32 &&
            vyre_operands_accept((vyre_operands)info->operands, 0, type);
 }
 
@@ -180,6 +180,39 @@ TEST(every_integer_operator_of_every_type) {
         }
     }
     CHECK_EQ(cases, 42 + 106); /* unary, binary: nothing was left out */
+}
+
+/* A row of which all elements have a number of 32 bits. */
+static uint64_t row_of(uint64_t y, uint64_t width, uint64_t x) {
+    const wide last = (wide)y * (wide)width + (wide)width - 1;
+    return x < width && last <= (wide)UINT32_MAX ? y * width + x : UINT32_MAX;
+}
+
+TEST(elements_of_rows) {
+    static const uint64_t values[] = {0,          1,          2,          3,          5,
+                                      17,         0xffff,     0x10000,    0x10001,    0x55555555,
+                                      0x80000000, 0x7fffffff, 0xfffffffe, 0xffffffff, 0x33333333};
+    enum { N = sizeof values / sizeof *values };
+    static uint64_t of[3][N * N], got[N * N];
+    const vyre_type types[3] = {VYRE_U32, VYRE_U32, VYRE_U32};
+    const vyre_expr_op op = VYRE_EXPR_ROW;
+    for (uint32_t at = 0; at < N; at++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < N * N; i++, count++) {
+            of[0][count] = values[at];
+            of[1][count] = values[i / N];
+            of[2][count] = values[i % N];
+        }
+        ops_run(types, (const uint64_t *const[3]){of[0], of[1], of[2]}, VYRE_U32, count,
+                ops_make_op, &op, got);
+        for (uint32_t i = 0; i < count; i++) {
+            if (got[i] != row_of(of[0][i], of[1][i], of[2][i])) {
+                test_fail(__FILE__, __LINE__,
+                          "row(%" PRIx64 ", %" PRIx64 ", %" PRIx64 ") is %" PRIx64, of[0][i],
+                          of[1][i], of[2][i], got[i]);
+            }
+        }
+    }
 }
 
 TEST(shift_amounts_may_be_u32) {

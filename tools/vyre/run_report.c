@@ -170,6 +170,16 @@ static int by_place(const void *left, const void *right) {
                               : (a->decl > b->decl) - (a->decl < b->decl);
 }
 
+/* [y][x] */
+static const char *indices_text(const run *r, const vyre_outside *o, const uint32_t *numbers,
+                                char room[48]) {
+    int at = 0;
+    for (uint32_t i = 0; i < r->view->decls[o->decl].rank; i++) {
+        at += snprintf(room + at, (size_t)(48 - at), "[%u]", numbers[i]);
+    }
+    return room;
+}
+
 cli_exit run_tell_outside(run *r) {
     enum { REPORT, FAIL };
     const vyre_outside_list *list = &r->bounds;
@@ -182,12 +192,17 @@ cli_exit run_tell_outside(run *r) {
         const vyre_outside *o = &list->items[i];
         const char *name = r->view->decls[o->decl].name;
         vyre_diag diag = {0};
-        vyre_fail_at(
-            &diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, o->stmt),
-            o->writes ? "nothing is stored there: a guard says that this is meant"
-                      : "0 is read there: a guard says that this is meant",
-            "%" PRIu64 " accesses outside of %s, which has %u elements: lane %" PRIu64 " %s %s[%u]",
-            o->count, name, o->length, o->lane, o->writes ? "writes" : "reads", name, o->index);
+        char has[48], at[48], elements[32] = "";
+        if (r->view->decls[o->decl].rank == 1) {
+            snprintf(elements, sizeof elements, "has %u elements", o->length);
+        }
+        vyre_fail_at(&diag, VYRE_CHECK_FAILED, "", vyre_program_stmt_place(r->program, o->stmt),
+                     o->writes ? "nothing is stored there: a guard says that this is meant"
+                               : "0 is read there: a guard says that this is meant",
+                     "%" PRIu64 " accesses outside of %s, which %s%s: lane %" PRIu64 " %s %s%s",
+                     o->count, name, *elements ? "" : "is ",
+                     *elements ? elements : indices_text(r, o, o->lengths, has), o->lane,
+                     o->writes ? "writes" : "reads", name, indices_text(r, o, o->indices, at));
         diag.severity = strict ? VYRE_ERROR : VYRE_WARNING;
         cli_report(r->cli, &diag);
     }

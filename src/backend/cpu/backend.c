@@ -120,7 +120,7 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
 /* All that is emitted; the rest is lowered to it. */
 static vyre_capabilities capabilities(void) {
     vyre_capabilities can = {0};
-    (void)vyre_capabilities_named("calls,async,elementary,groups", &can, NULL);
+    (void)vyre_capabilities_named("calls,async,elementary,groups,row", &can, NULL);
     return can;
 }
 

@@ -379,6 +379,7 @@ cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_
     case VYRE_EXPR_INVERSE_SQRT:
     case VYRE_EXPR_POW:
     case VYRE_EXPR_ATAN2:
+    case VYRE_EXPR_ROW:
     case VYRE_EXPR_COUNT: break;
     }
     return cpu_literal(type, 0);

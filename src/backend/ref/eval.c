@@ -25,6 +25,7 @@ __extension__ typedef unsigned __int128 wide_unsigned;
 #define NOT_INTEGER_NUMBER     NO_CASE
 #define NOT_INTEGER_INTEGER    NO_CASE
 #define NOT_INTEGER_WORD       NO_CASE
+#define NOT_INTEGER_U32        CASE
 #define NOT_INTEGER_FLOAT      CASE
 #define NOT_INTEGER_ELEMENTARY CASE
 #define NOT_INTEGER_LOGIC      CASE
@@ -37,6 +38,7 @@ __extension__ typedef unsigned __int128 wide_unsigned;
 #define NOT_FLOAT_NUMBER       NO_CASE
 #define NOT_FLOAT_INTEGER      CASE
 #define NOT_FLOAT_WORD         CASE
+#define NOT_FLOAT_U32          CASE
 #define NOT_FLOAT_FLOAT        NO_CASE
 #define NOT_FLOAT_ELEMENTARY   NO_CASE
 #define NOT_FLOAT_LOGIC        CASE
@@ -193,6 +195,12 @@ uint64_t vyre_ref_apply(vyre_expr_op op, vyre_type type, uint64_t x, uint64_t y,
     return 0;
 }
 
+/* Values of 32 bits, so that nothing wraps here. */
+static uint64_t element_of_row(uint64_t y, uint64_t width, uint64_t x) {
+    const bool is_inside = x < width && (y + 1) * width <= (uint64_t)1 << 32;
+    return is_inside ? y * width + x : UINT32_MAX;
+}
+
 static uint32_t builtin(const vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_builtin id,
                         uint32_t axis) {
     const uint32_t *size = m->program->workgroup, *groups = m->args->grid;
@@ -218,6 +226,7 @@ static uint32_t builtin(const vyre_ref_machine *m, const vyre_ref_lane *lane, vy
 #define OPERATOR_NUMBER     CASE
 #define OPERATOR_INTEGER    CASE
 #define OPERATOR_WORD       CASE
+#define OPERATOR_U32        NO_CASE
 #define OPERATOR_FLOAT      CASE
 #define OPERATOR_ELEMENTARY CASE
 #define OPERATOR_LOGIC      NO_CASE
@@ -273,7 +282,12 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_REF: value = m->scalars[e->ref]; break;
         case VYRE_EXPR_LEN: value = m->arrays[e->ref].count; break;
         case VYRE_EXPR_BUILTIN: value = builtin(m, lane, (vyre_builtin)e->sub, e->axis); break;
-        case VYRE_EXPR_LOAD: value = vyre_ref_memory_load(m, lane, e->ref, (uint32_t)ARG(0)); break;
+        case VYRE_EXPR_LOAD:
+            value = vyre_ref_memory_load(m, lane, e->ref, (uint32_t)ARG(0));
+            if ((uint32_t)ARG(0) >= m->arrays[e->ref].count) {
+                vyre_ref_outside(m, lane, e->ref, first, e->u.arg[0], false);
+            }
+            break;
         case VYRE_EXPR_CAST:
             value = vyre_ref_cast((vyre_type)exprs[e->u.arg[0]].type, (vyre_type)e->sub, ARG(0));
             break;
@@ -283,6 +297,7 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_OR: value = ARG(0) != 0 || ARG(1) != 0; break;
         case VYRE_EXPR_SELECT:
         case VYRE_EXPR_COND: value = ARG(0) != 0 ? ARG(1) : ARG(2); break;
+        case VYRE_EXPR_ROW: value = element_of_row(ARG(0), ARG(1), ARG(2)); break;
         case VYRE_EXPR_EQ:
         case VYRE_EXPR_NE:
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result) OPERATOR_##operands(NAME)

@@ -266,6 +266,9 @@ static void step_store(vyre_ref_machine *m, vyre_ref_lane *lane, const vyre_stmt
     if (!lane->committing) {
         lane->selector = (uint32_t)vyre_ref_operand(m, s, s->arg[0]);
         lane->value = vyre_ref_operand(m, s, s->arg[1]);
+        if (lane->selector >= m->arrays[s->decl].count) {
+            vyre_ref_outside(m, lane, s->decl, s->first_expr, s->arg[0], true);
+        }
         if (m->args->order == VYRE_REF_RANDOM || m->args->order == VYRE_REF_INTERLEAVED) {
             lane->committing = true;
             m->fuel++; /* still one statement */

@@ -194,6 +194,6 @@ void vyre_ref_races_touch(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_d
 void vyre_ref_races_report(vyre_ref_machine *m);
 /* outside.c: the lane's statement asks for an element that is not there. */
 void vyre_ref_outside(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_decl decl,
-                      uint32_t index, bool writes);
+                      vyre_expr first, vyre_expr index, bool writes);
 
 #endif

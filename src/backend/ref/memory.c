@@ -8,7 +8,6 @@ uint64_t vyre_ref_memory_load(vyre_ref_machine *m, const vyre_ref_lane *lane, vy
                               uint32_t index) {
     const vyre_ref_array *array = &m->arrays[decl];
     if (index >= array->count) {
-        vyre_ref_outside(m, lane, decl, index, false);
         return 0;
     }
     if (array->shadow) {
@@ -22,8 +21,7 @@ void vyre_ref_memory_store(vyre_ref_machine *m, const vyre_ref_lane *lane, vyre_
                            uint32_t index, uint64_t value) {
     const vyre_ref_array *array = &m->arrays[decl];
     if (index >= array->count) {
-        vyre_ref_outside(m, lane, decl, index, true);
-        return;
+        return; /* told where it was evaluated */
     }
     uint8_t *element = vyre_ref_base(m, array, lane) + (size_t)index * array->size;
     vyre_ref_store((vyre_type)array->type, element, value);
@@ -63,7 +61,7 @@ uint64_t vyre_ref_memory_atomic(vyre_ref_machine *m, const vyre_ref_lane *lane,
     uint64_t expected = s->arg[2] == VYRE_NONE ? 0 : vyre_ref_operand(m, s, s->arg[2]);
     const bool writes = s->sub != VYRE_ATOMIC_LOAD;
     if (index >= array->count) {
-        vyre_ref_outside(m, lane, s->decl, index, writes);
+        vyre_ref_outside(m, lane, s->decl, s->first_expr, s->arg[0], writes);
         return 0;
     }
     if (array->shadow) {
