@@ -81,3 +81,20 @@ VY
 expect_exit 3 "$VYRE" run swap.vy --in a=iota:8 --in b=iota:8
 expect_err '"a" and "b" are swapped, and their dimension 1 is 2 and 4'
 expect_exit 0 "$VYRE" run swap.vy --in a=iota:4 --in b=iota:4 --set n=2
+
+# Elements are told apart by their indices, whatever lies outside.
+cat >flip.vy <<'VY'
+program flip workgroup(64) elements(64) {
+    inout n : u32[2][4];
+    let s = 0;
+    while (n[s][0] > 0) {
+        n[s ^ 1][global_id.x & 7] = n[s][0] / 2;
+        grid_sync;
+        s = s ^ 1;
+    }
+}
+VY
+expect_exit 0 "$VYRE" check flip.vy
+sed 's/n\[s ^ 1\]\[global_id.x & 7\]/n[s][global_id.x \& 7]/' flip.vy >same.vy
+expect_exit 1 "$VYRE" check same.vy
+expect_err 'V010'
