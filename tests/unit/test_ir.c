@@ -360,3 +360,27 @@ TEST(a_key_is_that_of_the_program_and_the_options) {
         CHECK(memcmp(&key, &other, sizeof key) != 0);
     }
 }
+
+static uint32_t rank_with_width(uint32_t width) {
+    vyre_builder *b;
+    vyre_program *p;
+    REQUIRE_OK(vyre_builder_create(NULL, "p", &b), NULL);
+    vyre_build_workgroup(b, 1, 1, 1);
+    const vyre_expr sizes[] = {vyre_build_size(b, 4), vyre_build_size(b, 8)};
+    const vyre_decl m = vyre_build_memory(b, VYRE_INOUT, "m", VYRE_U32, VYRE_NONE);
+    vyre_build_decl_dimensions(b, m, sizes, 2);
+    const vyre_expr one = vyre_build_u32(b, 1);
+    vyre_build_store(b, m, vyre_build_element(b, m, (const vyre_expr[]){one, one}), one);
+    vyre_build_store(b, m, vyre_build_op(b, VYRE_EXPR_ROW, one, vyre_build_u32(b, width), one),
+                     one);
+    REQUIRE_OK(vyre_builder_finish(b, &p, NULL), NULL);
+    const uint32_t rank = vyre_program_get(p)->decls[m].rank;
+    vyre_builder_destroy(b);
+    vyre_program_release(p);
+    return rank;
+}
+
+TEST(memory_that_is_accessed_otherwise_has_one_dimension) {
+    CHECK_EQ(rank_with_width(8), 2);
+    CHECK_EQ(rank_with_width(7), 1);
+}

@@ -16,7 +16,7 @@ program rows workgroup(16, 16) grid((w + 15) / 16, (h + 15) / 16) {
     if (x < h && y < w) {
         b[y][x] = t[local_id.x][local_id.y];
     }
-    c[x & 1][y % 3][3] = points[x][2];
+    c[x & 1][y % 3][3] = points[x][2] + points[x][3];
     while (c[x & 1][y][0] < points[x][y]) {
         c[1][2][3] += 1.0;
         c[x & 1][y][0] = c[1][2][3];
