@@ -279,16 +279,20 @@ static cpu_value address_around(cpu_emit *e, vyre_decl decl, cpu_value index) {
                    cpu_stored(element_of(e, decl)), decl, wide.text);
 }
 
-static cpu_value load_masked(cpu_emit *e, vyre_decl decl, cpu_value index) {
+/* From consecutive elements, of lanes of the mask; others get 0. */
+static cpu_value load_some(cpu_emit *e, vyre_decl decl, const char *address, cpu_value mask) {
     const vyre_type stored = stored_type(element_of(e, decl));
     const char *vector = cpu_type(e, stored, true);
-    cpu_value inside = is_inside(e, decl, cpu_each(e, index));
-    cpu_value at = address_around(e, decl, index);
     return cpu_new(e, stored, CPU_EACH,
                    "call %s @llvm.masked.load.%s.p0(ptr %s, i32 %u, <%u x i1> %s, %s "
                    "zeroinitializer)",
-                   vector, cpu_suffix(e, stored, true), at.text,
-                   vyre_type_size(element_of(e, decl)), e->width, inside.text, vector);
+                   vector, cpu_suffix(e, stored, true), address,
+                   vyre_type_size(element_of(e, decl)), e->width, mask.text, vector);
+}
+
+static cpu_value load_masked(cpu_emit *e, vyre_decl decl, cpu_value index) {
+    cpu_value inside = is_inside(e, decl, cpu_each(e, index));
+    return load_some(e, decl, address_around(e, decl, index).text, inside);
 }
 
 static cpu_value load_cold(cpu_emit *e, vyre_decl decl, cpu_value index) {
@@ -375,6 +379,12 @@ static cpu_value load_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_line(e, "  br label %%loaded%u\nloaded%u:", label, label);
     return cpu_new(e, stored, CPU_ONE, "phi %s [ %s, %%in%u ], [ %s, %%ask%u ]",
                    cpu_type(e, stored, false), v.text, label, cpu_literal(stored, 0).text, label);
+}
+
+/* Elements of lanes that are there are inside. */
+static cpu_value load_trusted(cpu_emit *e, vyre_decl decl, const char *address) {
+    return e->masked_tail ? load_some(e, decl, address, cpu_active(e))
+                          : cpu_load_at(e, decl, address, CPU_EACH);
 }
 
 /* Lanes at a constant distance: elements one by one, from one address, if all are inside. */
@@ -531,7 +541,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         v = cpu_load_at(e, decl, address.text, CPU_EACH);
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
         v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
-                ? cpu_load_at(e, decl, trusted_address(e, decl, index).text, CPU_EACH)
+                ? load_trusted(e, decl, trusted_address(e, decl, index).text)
             : is_promised(e) ? cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
                              : load_consecutive(e, decl, index);
     } else if (is_strided(e, decl, &index)) {

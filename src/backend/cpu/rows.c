@@ -7,14 +7,15 @@
  *   wide   runs a piece in gangs of as many lanes as vectors have, without what probe answers for;
  *          where several vectors per gang pay, `broad` does most of it: loops wait less for their
  *          last trip and share what all lanes have, small elements fill vectors
- *   one    lane after lane, with all checks: what is left of a piece behind whole gangs, and pieces
- *          that are short, or for which probe says no
- *   many   in gangs, with all checks, the last one with lanes that are not there: where one short
- *          piece follows the other, as at multiples of a small number that is not known before.
- *          Only with AVX-512, whose masks, gathers and scatters beat lanes one by one
- * Where trips of a loop vary from lane to lane, or with atomics on elements of their own (tally.c
- * has the others), `wide` runs lane by lane as well, and probe looks at guards and accesses only.
- * `clipN` tells before work is shared out which lanes have something to do.
+ *   tail   what is left of a piece behind whole gangs, or a piece that is less than one, as `wide`
+ *          does, masked: with AVX-512, where lanes may not run twice
+ *   one    lane after lane, with all checks: else what is left of a piece behind whole gangs, and
+ * pieces that are short, or for which probe says no many   in gangs, with all checks, the last one
+ * with lanes that are not there: where one short piece follows the other, as at multiples of a
+ * small number that is not known before. Only with AVX-512, whose masks, gathers and scatters beat
+ * lanes one by one Where trips of a loop vary from lane to lane, or with atomics on elements of
+ * their own (tally.c has the others), `wide` runs lane by lane as well, and probe looks at guards
+ * and accesses only. `clipN` tells before work is shared out which lanes have something to do.
  *
  * Why that is right: lanes of a segment may run in any order; a lane outside the guards does
  * nothing, since the guards stand around all that has effects; a value that is linear in the lane
@@ -35,10 +36,11 @@ enum {
     SHORT = 64 /* lanes that run without asking where pieces are short */
 };
 
-/* Lanes of a gang; wide 1: only lane by lane; broad > wide, many: there is such a function. */
+/* Lanes of a gang; wide 1: only lane by lane; broad > wide, tail, many: there is such a function.
+ */
 typedef struct fast_widths {
     uint32_t wide, broad;
-    bool many;
+    bool tail, many;
 } fast_widths;
 
 static const char range_arguments[] = "ptr %ctx, i32 %gy, i32 %gz, i32 %from, i32 %to";
@@ -232,6 +234,19 @@ static void write_probe(cpu_writer *w, cpu_emit *e, uint32_t number, bool pieces
                      number, probe_arguments);
 }
 
+/* Whether lanes may run twice in a row: nothing that they store is loaded. */
+static bool may_repeat(const vyre_program_view *p) {
+    const uint64_t kinds = p->stats.stmt_kinds;
+    bool may = !(kinds >> VYRE_STMT_ATOMIC & 1) && !(kinds >> VYRE_STMT_TRAP & 1);
+    for (vyre_stmt i = p->entry; may && i < p->stmt_count; i++) {
+        for (vyre_expr k = 0; p->stmts[i].op == VYRE_STMT_STORE && k < p->expr_count; k++) {
+            may &= p->exprs[k].op != VYRE_EXPR_LOAD || p->exprs[k].ref != p->stmts[i].decl ||
+                   p->decls[p->stmts[i].decl].role == VYRE_PRIVATE;
+        }
+    }
+    return may;
+}
+
 /* The fast functions. What varies as gangs see it tells the guards of single lanes too. */
 static void write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths *out) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
@@ -257,6 +272,15 @@ static void write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths 
         cpu_part_forget(e);
         cpu_part_settle(e, cpu_emit_range);
         write_as(w, e, number, "broad", range_arguments);
+    }
+    out->tail = pieces && w->isa == CPU_AVX512 && out->wide > 1 && !may_repeat(e->p);
+    if (out->tail) {
+        e->width = out->wide;
+        e->masked_tail = true;
+        cpu_part_forget(e);
+        cpu_part_settle(e, cpu_emit_range);
+        write_as(w, e, number, "tail", range_arguments);
+        e->masked_tail = false;
     }
 }
 
@@ -296,17 +320,52 @@ static void write_checked(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widt
     }
 }
 
-/* Whether lanes may run twice in a row: nothing that they store is loaded. */
-static bool may_repeat(const vyre_program_view *p) {
-    const uint64_t kinds = p->stats.stmt_kinds;
-    bool may = !(kinds >> VYRE_STMT_ATOMIC & 1) && !(kinds >> VYRE_STMT_TRAP & 1);
-    for (vyre_stmt i = p->entry; may && i < p->stmt_count; i++) {
-        for (vyre_expr k = 0; p->stmts[i].op == VYRE_STMT_STORE && k < p->expr_count; k++) {
-            may &= p->exprs[k].op != VYRE_EXPR_LOAD || p->exprs[k].ref != p->stmts[i].decl ||
-                   p->decls[p->stmts[i].decl].role == VYRE_PRIVATE;
-        }
+/* What is left of a piece behind whole gangs, pieces that are short, or for which probe says no;
+ * and on to the next one. */
+static void write_remains(vyre_text *t, uint32_t number, fast_widths lanes, bool repeats) {
+    enum { ALONE = 2 }; /* lanes that cost less one by one than masked */
+    vyre_text_printf(t, "tail:\n");
+    if (repeats) {
+        vyre_text_printf(t,
+                         "  %%fl = sub i32 %%f1, %u\n"
+                         "  %%s3 = call i1 @g%u_wide(ptr %%ctx, i32 %%y, i32 %%z, i32 %%fl, i32 "
+                         "%%f1)\n  br i1 %%s3, label %%finish, label %%ranged\n",
+                         lanes.wide, number);
+    } else {
+        vyre_text_printf(t, "  br label %%%s\n", lanes.tail ? "masked" : "single");
     }
-    return may;
+    vyre_text_puts(t, "singly:\n  %some = icmp ult i32 %f0, %last\n"
+                      "  br i1 %some, label %asked, label %ranged\n"
+                      "asked:\n");
+    if (lanes.tail) {
+        vyre_text_printf(
+            t,
+            "  %%enough = icmp ugt i32 %%fn, %d\n  %%sure = and i1 %%yes, %%enough\n"
+            "  %%is_piece = xor i1 %%both, true\n  %%masks = and i1 %%sure, %%is_piece\n"
+            "  br i1 %%masks, label %%masked, label %%unsure\n"
+            "masked:\n  %%m0 = phi i32 [ %%f0, %%asked ], [ %%fm, %%tail ]\n"
+            "  %%s6 = call i1 @g%u_tail(ptr %%ctx, i32 %%y, i32 %%z, i32 %%m0, i32 %%f1)\n"
+            "  br i1 %%s6, label %%finish, label %%ranged\n",
+            ALONE, number);
+    } else {
+        vyre_text_puts(t, "  br label %unsure\n");
+    }
+    const bool falls = !repeats && !lanes.tail; /* the tail goes on to single lanes */
+    vyre_text_printf(t,
+                     "unsure:\n  br i1 %s, label %%several, label %%single\n"
+                     "several:\n"
+                     "  %%s5 = call i1 @g%u_%s(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%last)\n"
+                     "  br i1 %%s5, label %%finish, label %%ranged\n"
+                     "single:\n"
+                     "  %%o0 = phi i32 [ %%f0, %%unsure ]%s\n"
+                     "  %%o1 = phi i32 [ %%last, %%unsure ]%s\n"
+                     "  %%s2 = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%o0, i32 %%o1)\n"
+                     "  br i1 %%s2, label %%finish, label %%ranged\n"
+                     "ranged:\n"
+                     "  %%again = icmp ult i32 %%b, %%x1\n"
+                     "  br i1 %%again, label %%pieces, label %%count\n",
+                     lanes.many ? "%both" : "false", number, lanes.many ? "many" : "one",
+                     falls ? ", [ %fm, %tail ]" : "", falls ? ", [ %f1, %tail ]" : "", number);
 }
 
 /* Lanes [x0, x1) of a row, piece by piece. What is left of a piece behind whole gangs runs lane by
@@ -348,33 +407,7 @@ static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool 
         "rest:\n"
         "  %%even = icmp eq i32 %%fr, 0\n  br i1 %%even, label %%ranged, label %%tail\n",
         number, lanes.broad > width ? "%bm" : "%f0");
-    if (repeats) {
-        vyre_text_printf(t,
-                         "tail:\n  %%fl = sub i32 %%f1, %u\n"
-                         "  %%s3 = call i1 @g%u_wide(ptr %%ctx, i32 %%y, i32 %%z, i32 %%fl, i32 "
-                         "%%f1)\n  br i1 %%s3, label %%finish, label %%ranged\n",
-                         width, number);
-    } else {
-        vyre_text_puts(t, "tail:\n  br label %single\n");
-    }
-    vyre_text_printf(t,
-                     "singly:\n"
-                     "  %%some = icmp ult i32 %%f0, %%last\n"
-                     "  br i1 %%some, label %%asked, label %%ranged\n"
-                     "asked:\n  br i1 %s, label %%several, label %%single\n"
-                     "several:\n"
-                     "  %%s5 = call i1 @g%u_%s(ptr %%ctx, i32 %%y, i32 %%z, i32 %%f0, i32 %%last)\n"
-                     "  br i1 %%s5, label %%finish, label %%ranged\n"
-                     "single:\n"
-                     "  %%o0 = phi i32 [ %%f0, %%asked ]%s\n"
-                     "  %%o1 = phi i32 [ %%last, %%asked ]%s\n"
-                     "  %%s2 = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%o0, i32 %%o1)\n"
-                     "  br i1 %%s2, label %%finish, label %%ranged\n"
-                     "ranged:\n"
-                     "  %%again = icmp ult i32 %%b, %%x1\n"
-                     "  br i1 %%again, label %%pieces, label %%count\n",
-                     lanes.many ? "%both" : "false", number, lanes.many ? "many" : "one",
-                     repeats ? "" : ", [ %fm, %tail ]", repeats ? "" : ", [ %f1, %tail ]", number);
+    write_remains(t, number, lanes, repeats);
 }
 
 /* The same without gangs. */
