@@ -7,41 +7,35 @@
 // The `while` goes on until nothing changes. With `--set sweeps=1 --iterations 1000` the runtime
 // repeats the program instead and looks for the fixpoint itself; the bytes are the same.
 program reach workgroup(256) elements(4096) {
-    in      row     : u32[];
-    in      col     : u32[];
-    in      gen     : u64[];
-    in      kill    : u64[len(gen)];
-    out     reach   : u64[len(gen)];
-    scratch next    : u64[len(gen)];
-    scratch changed : u32[2]; // in this sweep and the other one
-    param   sweeps  : u32 = 0xffffffff; // at most
+    in      row    : u32[];
+    in      col    : u32[];
+    in      gen    : u64[];
+    in      kill   : u64[len(gen)];
+    out     reach  : u64[len(gen)];
+    scratch next   : u64[len(gen)];
+    param   sweeps : u32 = 0xffffffff; // at most
 
     let words = len(gen) / (len(row) - 1); // of a set
     let sweep = 0;
-    let more = 1;
-    while (more != 0 && sweep < sweeps) {
-        let slot = sweep & 1;
+    let more = true;
+    while (more && sweep < sweeps) {
         for (i in global_id.x .. len(gen) step global_size.x) {
             let block = i / words;
-            let word = i % words;
             let arriving = 0ul;
             for (e in row[block] .. row[block + 1]) {
-                arriving = arriving | reach[col[e] * words + word];
+                arriving |= reach[col[e] * words + i % words];
             }
             next[i] = gen[i] | (arriving & ~kill[i]);
         }
         grid_sync;
-        if (global_id.x == 0) {
-            changed[1 - slot] = 0;
-        }
+        let changed = false;
         for (i in global_id.x .. len(gen) step global_size.x) {
             if (next[i] != reach[i]) {
                 reach[i] = next[i];
-                atomic_or(changed[slot], 1, relaxed);
+                changed = true;
             }
         }
-        grid_sync;
-        more = changed[slot];
-        sweep = sweep + 1;
+        more = grid_any(changed);
+        sweep += 1;
     }
 }
