@@ -4,29 +4,14 @@
  * program is for, and each is silent where it can't be sure: consts are never taken for their
  * value, since they are there to be changed; what stands behind an exit may be for one lane; names
  * that begin with an underscore say that they are not needed. Linear, but for the shapes. */
-#include "analysis/checker.h"
-#include "analysis/shape.h"
+#include "analysis/lint.h"
 #include "ir/fold.h"
 #include "vyre/check.h"
 
-typedef struct lint {
-    vyre_checker c; /* for its reports */
-    const vyre_program_view *p;
-    vyre_shaped facts;
-    bool *used;      /* per variable */
-    bool *known;     /* per expression: made of literals alone */
-    uint64_t *bits;  /* its value */
-    bool *told;      /* per statement: its race was reported */
-    bool lanes_end;  /* some statement ends lanes */
-    uint32_t widest; /* expressions of the largest statement */
-} lint;
+typedef vyre_linter lint;
 
 static const vyre_expr_node *node(const lint *l, vyre_expr e) {
     return &l->p->exprs[e];
-}
-
-static vyre_place place_of(const lint *l, vyre_expr e) {
-    return vyre_program_expr_place(l->c.program, e);
 }
 
 static bool is_unsigned(uint8_t type) {
@@ -55,7 +40,7 @@ static void look_at_sign(lint *l, vyre_expr e) {
     const bool never =
         (n->op == VYRE_EXPR_LT && is_zero(l, b)) || (n->op == VYRE_EXPR_GT && is_zero(l, a));
     if (always || never) {
-        vyre_checker_warn(&l->c, "W004", place_of(l, e),
+        vyre_checker_warn(&l->c, "W004", vyre_linter_at(l, e),
                           "compare before subtracting, or compute in i32",
                           "this is always %s: %s has no negative values", always ? "true" : "false",
                           vyre_type_name((vyre_type)node(l, a)->type));
@@ -67,7 +52,7 @@ static void look_at_shift(lint *l, vyre_expr e) {
     const vyre_expr_node *amount = node(l, n->u.arg[1]);
     const uint32_t width = width_of(n->type);
     if (amount->op == VYRE_EXPR_LITERAL && amount->u.bits >= width) {
-        vyre_checker_warn(&l->c, "W005", place_of(l, e), "shift by less than the width",
+        vyre_checker_warn(&l->c, "W005", vyre_linter_at(l, e), "shift by less than the width",
                           "%s has %u bits, and amounts are taken modulo that: this shifts by %u",
                           vyre_type_name((vyre_type)n->type), width,
                           (uint32_t)(amount->u.bits % width));
@@ -94,22 +79,9 @@ static void look_at_wrap(lint *l, vyre_expr e) {
     const vyre_expr_node *n = node(l, e);
     const vyre_expr a = n->u.arg[0], b = n->u.arg[1];
     if (l->known[a] && l->known[b] && wraps(n->op, n->type, l->bits[a], l->bits[b])) {
-        vyre_checker_warn(&l->c, "W006", place_of(l, e), "write the value that is meant",
+        vyre_checker_warn(&l->c, "W006", vyre_linter_at(l, e), "write the value that is meant",
                           "this does not fit into %s and wraps",
                           vyre_type_name((vyre_type)n->type));
-    }
-}
-
-static void look_at_rounding(lint *l, vyre_expr e) {
-    const vyre_expr_node *n = node(l, e);
-    const bool is_float = n->type == VYRE_F32 || n->type == VYRE_F64;
-    const bool left = node(l, n->u.arg[0])->op == VYRE_EXPR_MUL;
-    if (is_float && (left || node(l, n->u.arg[1])->op == VYRE_EXPR_MUL)) {
-        const char *fix = n->op == VYRE_EXPR_ADD ? "write fma(a, b, c)"
-                          : left                 ? "write fma(a, b, -c)"
-                                                 : "write fma(-a, b, c)";
-        vyre_checker_warn(&l->c, "W101", place_of(l, e), fix,
-                          "a product and a sum, rounded twice: `fma` rounds once and is faster");
     }
 }
 
@@ -132,7 +104,7 @@ static void fold(lint *l, vyre_expr e) {
     l->known[e] = arity != 0 && vyre_fold(l->p, e, operands, &l->bits[e]);
 }
 
-static void look_at_exprs(lint *l, const vyre_stmt_node *s, bool speed) {
+static void look_at_exprs(lint *l, const vyre_stmt_node *s) {
     for (vyre_expr e = s->first_expr; e < s->end_expr; e++) {
         fold(l, e);
         switch (node(l, e)->op) {
@@ -145,11 +117,6 @@ static void look_at_exprs(lint *l, const vyre_stmt_node *s, bool speed) {
         case VYRE_EXPR_SHR: look_at_shift(l, e); break;
         case VYRE_EXPR_ADD:
         case VYRE_EXPR_SUB:
-            if (speed) {
-                look_at_rounding(l, e);
-            }
-            look_at_wrap(l, e);
-            break;
         case VYRE_EXPR_MUL: look_at_wrap(l, e); break;
         default: break;
         }
@@ -192,7 +159,7 @@ static void look_at_condition(lint *l, vyre_stmt at) {
                               "this loop never ends");
         }
     } else if (l->known[e]) {
-        vyre_checker_warn(&l->c, "W003", place_of(l, e),
+        vyre_checker_warn(&l->c, "W003", vyre_linter_at(l, e),
                           l->bits[e] ? "leave the condition out" : "leave the statement out",
                           "this condition is always %s", l->bits[e] ? "true" : "false");
     }
@@ -272,13 +239,13 @@ static void look_at_races(lint *l) {
     vyre_free(&l->c.allocator, shapes, l->widest, sizeof *shapes);
 }
 
-static void look_at_program(lint *l, bool speed) {
+static void look_at_program(lint *l) {
     for (vyre_stmt i = 0; i < l->p->stmt_count; i++) {
         const vyre_stmt_node *s = &l->p->stmts[i];
         const uint32_t exprs = s->end_expr - s->first_expr;
         l->lanes_end |= s->op == VYRE_STMT_EXIT || s->op == VYRE_STMT_TRAP;
         l->widest = exprs > l->widest ? exprs : l->widest;
-        look_at_exprs(l, s, speed);
+        look_at_exprs(l, s);
     }
     for (vyre_stmt i = 0; i < l->p->stmt_count; i++) {
         if (l->p->stmts[i].op == VYRE_STMT_IF || l->p->stmts[i].op == VYRE_STMT_WHILE) {
@@ -308,7 +275,10 @@ vyre_status vyre_lint(const vyre_program *program, const vyre_lint_options *opti
     l.told = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.told);
     l.c.failed = !l.used || !l.known || !l.bits || !l.told;
     if (!l.c.failed) {
-        look_at_program(&l, options && options->speed);
+        look_at_program(&l);
+    }
+    if (!l.c.failed && options && options->speed) {
+        vyre_lint_speed(&l);
     }
     status = l.c.failed ? VYRE_OUT_OF_MEMORY : VYRE_OK;
     if (diags && status == VYRE_OK) {

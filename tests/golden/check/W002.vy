@@ -4,7 +4,7 @@ program p workgroup(64) elements(64) {
 
     let x = f[global_id.x];
     let _y = x;
-    let old = atomic_add(u[0], 1);
+    let old = atomic_add(u[global_id.x], 1);
     let z = 0;
     z = 3;
     f[global_id.x] = 1.0;
