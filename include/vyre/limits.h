@@ -25,6 +25,8 @@ enum {
     VYRE_LIMIT_DECLS = 4096,
     /* Dimensions of memory: as many as grids have, and every one more is one more test. */
     VYRE_LIMIT_DIMENSIONS = 3,
+    /* Files that a program imports. */
+    VYRE_LIMIT_IMPORTS = 256,
     /* Functions. */
     VYRE_LIMIT_FUNCTIONS = 4096,
     /* Bytes of a name, and of a string in quotes. */

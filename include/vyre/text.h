@@ -18,6 +18,13 @@ typedef struct vyre_parse_options {
      * VYRE_INVALID_INPUT. */
     const vyre_setting *settings;
     uint32_t setting_count;
+    /* (optional) Gives the text of a file that the program imports, as long as vyre_parse runs. The
+     * path is relative to the folder of `file`, with slashes, without "." and ".."; whether links
+     * may lead elsewhere is up to the caller. A failure is reported at the import, with the
+     * diagnostic's message and fix. NULL: imports are refused. */
+    vyre_status (*import)(void *user, const char *path, const char **out_text, size_t *out_length,
+                          vyre_diag *diag);
+    void *import_user;
 } vyre_parse_options;
 
 /* Parses one program. The text need not be NUL-terminated and may hold any bytes. Reports as many

@@ -3,6 +3,7 @@
  * The first walk only registers what is declared, so that uses may come before. Consts are defined
  * in the order of their dependencies, because a const without a written type has that of its value;
  * everything else is defined as it stands. */
+#include "text/join.h"
 #include "text/parser.h"
 
 static bool is_role(const vyre_parser *p, uint32_t token) {
@@ -206,6 +207,9 @@ static void scan_items(vyre_parser *p, uint32_t brace) {
             scan_decl(p, &item);
         } else if (kind == VYRE_TOKEN_NAME && begins_fn(p, p->at)) {
             scan_fn(p, &item);
+        } else if (vyre_source_is_import(&p->source, p->at)) {
+            item.broken = true; /* nothing to declare: what it imports has items of its own */
+            vyre_parser_skip(p);
         } else {
             bool opens = kind == VYRE_TOKEN_OPEN_PAREN || kind == VYRE_TOKEN_OPEN_INDEX ||
                          kind == VYRE_TOKEN_OPEN_BRACE;

@@ -84,6 +84,21 @@ uint8_t vyre_token_operator(uint8_t kind) {
     return operators[kind];
 }
 
+/* A place of the text where it was written. */
+static vyre_place written_at(const vyre_source *s, uint32_t line, uint32_t col, uint32_t end_col) {
+    uint32_t i = s->piece_count;
+    while (i > 0 && s->pieces[i - 1].line > line) {
+        i--;
+    }
+    if (i == 0) {
+        return (vyre_place){s->file, line + 1, col, end_col};
+    }
+    const vyre_piece *piece = &s->pieces[i - 1];
+    const uint32_t shift = line == piece->line ? piece->shift : 0;
+    return (vyre_place){piece->file, line - piece->line + piece->own_line + 1, col + shift,
+                        end_col + shift};
+}
+
 vyre_place vyre_source_place(const vyre_source *s, uint32_t first, uint32_t last) {
     const vyre_token *a = &s->tokens.data[first];
     const vyre_token *b = &s->tokens.data[last < first ? first : last];
@@ -98,7 +113,7 @@ vyre_place vyre_source_place(const vyre_source *s, uint32_t first, uint32_t last
     if (end == a->begin) {
         end++; /* the end of the text: a caret needs a column */
     }
-    return (vyre_place){s->file, a->line + 1, a->begin - start + 1, end - start + 1};
+    return written_at(s, a->line, a->begin - start + 1, end - start + 1);
 }
 
 const char *vyre_source_describe(const vyre_source *s, uint32_t token, char *room) {
@@ -126,7 +141,7 @@ void vyre_source_error(vyre_source *s, const char *code, vyre_place place, const
 
 static vyre_place place_of(const vyre_source *s, uint32_t line, uint32_t begin, uint32_t end) {
     uint32_t start = s->lines.data[line];
-    return (vyre_place){s->file, line + 1, begin - start + 1, end - start + 1};
+    return written_at(s, line, begin - start + 1, end - start + 1);
 }
 
 /* Whether all bytes are text; records where lines begin. The first bad byte is reported. */
@@ -406,8 +421,17 @@ static void reserve_words(vyre_source *s) {
 
 vyre_status vyre_source_scan(vyre_source *s, const char *text, size_t length, const char *file,
                              const vyre_allocator *allocator, vyre_diag_list *diags) {
+    return vyre_source_scan_joined(s, text, length, NULL, 0, file, allocator, diags);
+}
+
+vyre_status vyre_source_scan_joined(vyre_source *s, const char *text, size_t length,
+                                    const vyre_piece *pieces, uint32_t piece_count,
+                                    const char *file, const vyre_allocator *allocator,
+                                    vyre_diag_list *diags) {
     *s = (vyre_source){.text = text,
                        .file = file,
+                       .pieces = pieces,
+                       .piece_count = piece_count,
                        .allocator = vyre_allocator_or_system(allocator),
                        .diags = diags,
                        .first_diag = diags ? diags->count : 0};

@@ -114,10 +114,20 @@ typedef struct vyre_comment {
     bool block;      /* with stars, not to the end of the line */
 } vyre_comment;
 
+/* Lines of a text that come from another one, up to the next piece. */
+typedef struct vyre_piece {
+    uint32_t line;     /* the first, from 0, */
+    uint32_t own_line; /* and which it is there */
+    uint32_t shift;    /* columns that its first line has before */
+    const char *file;
+} vyre_piece;
+
 typedef struct vyre_source {
     const char *text;
     uint32_t length;
     const char *file;
+    const vyre_piece *pieces; /* of a text that was joined (join.c), in order of lines */
+    uint32_t piece_count;
     vyre_allocator allocator;
     vyre_diag_list *diags;
     uint32_t first_diag; /* diagnostics before it are not ours */
@@ -142,6 +152,11 @@ enum { VYRE_TEXT_ERRORS = 100 };
  * vyre_source_finish is due in every case. text, file and diags are borrowed until then. */
 vyre_status vyre_source_scan(vyre_source *source, const char *text, size_t length, const char *file,
                              const vyre_allocator *allocator, vyre_diag_list *diags);
+/* The same of a text that was joined. */
+vyre_status vyre_source_scan_joined(vyre_source *source, const char *text, size_t length,
+                                    const vyre_piece *pieces, uint32_t piece_count,
+                                    const char *file, const vyre_allocator *allocator,
+                                    vyre_diag_list *diags);
 /* Puts the diagnostics of this source in order of place, and frees everything. */
 void vyre_source_finish(vyre_source *source);
 

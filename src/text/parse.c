@@ -1,6 +1,7 @@
 /* vyre_parse: the header, and the order of everything. */
 #include "vyre/text.h"
 
+#include "text/join.h"
 #include "text/parser.h"
 
 /* Tokens of the header; brackets are jumped over and read once declarations are known. */
@@ -202,21 +203,42 @@ static vyre_status conclude(vyre_parser *p, vyre_program **out_program) {
     return status;
 }
 
+/* The joined text in place of the program's own. */
+static vyre_status scan_again(vyre_parser *p, const vyre_join *join, header *h, const char *file,
+                              vyre_diag_list *diags) {
+    const vyre_allocator a = p->source.allocator;
+    vyre_source_finish(&p->source);
+    vyre_status status =
+        vyre_source_scan_joined(&p->source, vyre_text_string(&join->text), join->text.length,
+                                join->pieces.data, join->pieces.count, file, &a, diags);
+    p->tokens = p->source.tokens.data;
+    p->at = 0;
+    return status == VYRE_OK && !parse_header(p, h) ? VYRE_INVALID_PROGRAM : status;
+}
+
 vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options *options,
                        const vyre_allocator *allocator, vyre_program **out_program,
                        vyre_diag_list *diags) {
     vyre_parser p = {.direct = VYRE_NONE, .top_symbols = VYRE_NONE};
     header h;
     const char *file = options ? options->file : NULL;
+    vyre_join join = {.imports = {0}};
     vyre_status status = vyre_source_scan(&p.source, text, length, file, allocator, diags);
+    const vyre_allocator a = p.source.allocator;
     if (status == VYRE_OK) {
         p.tokens = p.source.tokens.data;
         if (!parse_header(&p, &h)) {
             vyre_source_foreign(&p.source);
             status = VYRE_INVALID_PROGRAM;
-        } else if (!prepare(&p, &h)) {
-            status = VYRE_OUT_OF_MEMORY;
+        } else {
+            status = vyre_join_init(&join, &p.source, h.brace, options);
         }
+    }
+    if (status == VYRE_OK && join.imports.count > 0) {
+        status = scan_again(&p, &join, &h, file, diags);
+    }
+    if (status == VYRE_OK && !prepare(&p, &h)) {
+        status = VYRE_OUT_OF_MEMORY;
     }
     if (status == VYRE_OK) {
         if (options) {
@@ -234,5 +256,6 @@ vyre_status vyre_parse(const char *text, size_t length, const vyre_parse_options
                                        : conclude(&p, out_program);
     }
     finish(&p);
+    vyre_join_finish(&join, &a);
     return status;
 }

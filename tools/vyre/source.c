@@ -124,12 +124,76 @@ static cli_exit read_consts(cli_context *cli, const vyre_program *program, vyre_
     return CLI_PENDING;
 }
 
+/* Imports: files below the folder of the program's text, wherever links lead. */
+
+typedef struct importer {
+    cli_context *cli;
+    const char *program; /* path of its text */
+} importer;
+
+static const cli_source *find_source(const cli_context *cli, const char *path) {
+    for (size_t i = 0; i < cli->source_count; i++) {
+        if (strcmp(cli->sources[i].path, path) == 0) {
+            return &cli->sources[i];
+        }
+    }
+    return NULL;
+}
+
+static vyre_status check_below(const char *folder, const char *path, vyre_diag *diag) {
+    char *root = realpath(folder, NULL), *file = root ? realpath(path, NULL) : NULL;
+    const size_t length = root ? strlen(root) : 0;
+    vyre_status status = VYRE_OK;
+    if (!file) {
+        status = vyre_fail_errno(diag, path, "read", errno);
+    } else if (strncmp(file, root, length) != 0 || (length > 1 && file[length] != '/')) {
+        status = vyre_fail(diag, VYRE_INVALID_INPUT, "copy the file into the folder",
+                           "%s leads out of the folder of the importing file", path);
+    }
+    free(root);
+    free(file);
+    return status;
+}
+
+static vyre_status read_import(void *user, const char *path, const char **out_text,
+                               size_t *out_length, vyre_diag *diag) {
+    const importer *from = user;
+    const char *slash = strrchr(from->program, '/');
+    const int folder = slash ? (int)(slash - from->program) + 1 : 0;
+    vyre_text shown, below;
+    vyre_text_init(&shown, NULL);
+    vyre_text_init(&below, NULL);
+    vyre_text_printf(&shown, "%.*s%s", folder, from->program, path);
+    vyre_text_printf(&below, "%.*s", folder ? folder : 1, folder ? from->program : ".");
+    const char *name = vyre_text_string(&shown);
+    vyre_status status = shown.failed || below.failed
+                             ? VYRE_OUT_OF_MEMORY
+                             : check_below(vyre_text_string(&below), name, diag);
+    cli_exit exit = CLI_PENDING;
+    const cli_source *source = status == VYRE_OK ? find_source(from->cli, name) : NULL;
+    if (status == VYRE_OK && !source) {
+        source = cli_source_read(from->cli, name, &exit);
+    }
+    if (source) {
+        *out_text = vyre_text_string(&source->text);
+        *out_length = source->text.length;
+    } else if (status == VYRE_OK) {
+        status = VYRE_INVALID_INPUT; /* told */
+    }
+    vyre_text_finish(&shown);
+    vyre_text_finish(&below);
+    return status;
+}
+
 /* Parses the text, with the consts that are set. The program that was read without them holds their
  * names. */
 static cli_exit parse(cli_context *cli, const cli_source *source, vyre_program **out_program,
                       vyre_status *out_status) {
     const char *text = vyre_text_string(&source->text);
-    vyre_parse_options options = {.file = source->path};
+    const size_t length = source->text.length;
+    importer from = {.cli = cli, .program = source->path};
+    vyre_parse_options options = {
+        .file = source->path, .import = read_import, .import_user = &from};
     const bool sets = cli->set && cli->set->count > 0;
     vyre_diag ignored[1];
     vyre_diag_list quiet = {.items = ignored, .capacity = 1};
@@ -139,13 +203,12 @@ static cli_exit parse(cli_context *cli, const cli_source *source, vyre_program *
     if (sets && !settings) {
         return cli_fail(cli, VYRE_OUT_OF_MEMORY, NULL, "out of memory for --set");
     }
-    if (sets && vyre_parse(text, source->text.length, &options, NULL, &plain, &quiet) == VYRE_OK) {
+    if (sets && vyre_parse(text, length, &options, NULL, &plain, &quiet) == VYRE_OK) {
         exit = read_consts(cli, plain, settings, &options.setting_count);
         options.settings = settings;
     }
     if (exit == CLI_PENDING) {
-        *out_status =
-            vyre_parse(text, source->text.length, &options, NULL, out_program, &cli->diags);
+        *out_status = vyre_parse(text, length, &options, NULL, out_program, &cli->diags);
     }
     vyre_program_release(plain);
     free(settings);
@@ -159,9 +222,11 @@ cli_exit cli_source_program(cli_context *cli, const char *path, vyre_program **o
         return exit;
     }
     uint32_t first = cli->diags.count;
+    const size_t number = (size_t)(source - cli->sources);
     vyre_program *program = NULL;
     vyre_status status = VYRE_OK;
     exit = parse(cli, source, &program, &status);
+    source = &cli->sources[number]; /* imports may have moved it */
     if (exit != CLI_PENDING) {
         return exit;
     }
