@@ -53,7 +53,7 @@ help:
 # One folder per kind of build; made once, kept up to date by ninja itself.
 build-asan/build.ninja:    options = -DVYRE_PEERS=OFF -DVYRE_SANITIZE=address,undefined
 build-tsan/build.ninja:    options = -DVYRE_PEERS=OFF -DVYRE_SANITIZE=thread
-build-mutants/build.ninja: options = -DVYRE_PEERS=OFF -DVYRE_MUTANTS=ON -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1
+build-mutants/build.ninja: options = -DVYRE_PEERS=OFF -DVYRE_MUTANTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -w"
 build-clang/build.ninja:   options = -DVYRE_PEERS=OFF -DCMAKE_C_COMPILER=clang
 build-fuzz/build.ninja:    options = -DVYRE_PEERS=OFF -DCMAKE_C_COMPILER=clang -DVYRE_FUZZ=ON \
                                      -DVYRE_SANITIZE=address,undefined
