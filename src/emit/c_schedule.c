@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "emit/c.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 static const char *const axes = "xyz";
 

@@ -12,7 +12,7 @@
 
 #include "base/diag.h"
 #include "emit/c.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 enum { ALIGNMENT = 64 };
 

@@ -3,7 +3,7 @@
 #define VYRE_SRC_LOWER_CONVERGE_H
 
 #include "base/alloc.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 #include "vyre/lower.h"
 
 /* Marks of statements; a construct has those of what it holds. */

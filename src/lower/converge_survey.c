@@ -10,7 +10,7 @@
 #include "base/intern.h"
 #include "ir/waits.h"
 #include "lower/capabilities.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 static bool is_sync(const vyre_converge *all, uint8_t op) {
     return vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, op) ||

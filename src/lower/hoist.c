@@ -2,14 +2,14 @@
 #include "lower/hoist.h"
 
 typedef struct hoisting {
-    const vyre_hoist_pass *pass;
+    const vyre_hoist_rewrite *rewrite;
     const void *user;
 } hoisting;
 
 static bool concerns_any(const hoisting *h, const vyre_program_view *p, vyre_expr first,
                          vyre_expr end) {
     for (vyre_expr e = first; e < end; e++) {
-        if (h->pass->concerns(p, e, h->user)) {
+        if (h->rewrite->concerns(p, e, h->user)) {
             return true;
         }
     }
@@ -20,14 +20,15 @@ static vyre_expr replace_expr(vyre_rewriter *rw, vyre_expr expr, const vyre_expr
                               void *user) {
     vyre_each *each = user;
     const hoisting *h = each->user;
-    return h->pass->concerns(rw->p, expr, h->user) ? h->pass->replace(each, expr, operands, h->user)
-                                                   : VYRE_NONE;
+    return h->rewrite->concerns(rw->p, expr, h->user)
+               ? h->rewrite->replace(each, expr, operands, h->user)
+               : VYRE_NONE;
 }
 
 static void begin(vyre_each *each) {
     const hoisting *h = each->user;
-    if (h->pass->begin) {
-        h->pass->begin(each, h->user);
+    if (h->rewrite->begin) {
+        h->rewrite->begin(each, h->user);
     }
     each->rw.replace = replace_expr;
     each->rw.user = each;
@@ -38,7 +39,7 @@ static bool replace_stmt(vyre_each *each, vyre_stmt s) {
     vyre_rewriter *rw = &each->rw;
     const vyre_stmt_node *n = &rw->p->stmts[s];
     vyre_builder *to = rw->to;
-    if (h->pass->replace_stmt && h->pass->replace_stmt(each, s, h->user)) {
+    if (h->rewrite->replace_stmt && h->rewrite->replace_stmt(each, s, h->user)) {
         return true;
     }
     if (n->op != VYRE_STMT_WHILE || !concerns_any(h, rw->p, n->first_expr, n->end_expr)) {
@@ -53,11 +54,11 @@ static bool replace_stmt(vyre_each *each, vyre_stmt s) {
     return true;
 }
 
-vyre_status vyre_hoist(vyre_program *program, const vyre_hoist_pass *pass, const void *user,
+vyre_status vyre_hoist(vyre_program *program, const vyre_hoist_rewrite *rewrite, const void *user,
                        bool any, const vyre_allocator *a, vyre_program **out_program,
                        vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
-    hoisting h = {pass, user};
+    hoisting h = {rewrite, user};
     for (vyre_stmt s = p->entry; s < p->stmt_count && !any; s++) {
         any = concerns_any(&h, p, p->stmts[s].first_expr, p->stmts[s].end_expr);
     }

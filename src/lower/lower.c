@@ -1,18 +1,18 @@
-/* All passes, in their order: each may leave work for those behind it, none for those before. */
+/* All rewrites, in their order: each may leave work for those behind it, none for those before. */
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "ir/program.h"
 #include "lower/capabilities.h"
 #include "lower/inline.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
-static vyre_lower_pass *const passes[] = {
+static vyre_lower_rewrite *const rewrites[] = {
     vyre_lower_rows,    vyre_lower_pending, vyre_lower_storage,  vyre_lower_copies,
     vyre_lower_atomics, vyre_lower_traps,   vyre_lower_converge, vyre_lower_elementary,
     vyre_lower_zero,    vyre_lower_bounds,
 };
 
-/* Passes work on programs without functions; a program that needs none keeps its own. */
+/* They work on programs without functions; a program that needs none keeps its own. */
 static vyre_status without_calls(const vyre_program *program, const vyre_capabilities *can,
                                  const vyre_allocator *a, vyre_program **out_program,
                                  vyre_diag *diag) {
@@ -36,9 +36,9 @@ vyre_status vyre_lower(const vyre_program *program, const vyre_capabilities *can
     vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_program *now = NULL;
     vyre_status status = without_calls(program, can, &a, &now, diag);
-    for (uint32_t i = 0; i < sizeof passes / sizeof *passes && status == VYRE_OK; i++) {
+    for (uint32_t i = 0; i < sizeof rewrites / sizeof *rewrites && status == VYRE_OK; i++) {
         vyre_program *next = NULL;
-        status = passes[i](now, can, &a, &next, diag);
+        status = rewrites[i](now, can, &a, &next, diag);
         vyre_program_release(now);
         now = next;
     }

@@ -29,7 +29,7 @@
 #include "ir/size.h"
 #include "ir/waits.h"
 #include "lower/capabilities.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 typedef struct pending {
     vyre_stmt begin, wait;

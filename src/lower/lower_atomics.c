@@ -23,7 +23,7 @@
 #include "ir/builder.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 typedef struct memories {
     bool *changes; /* per declaration */
@@ -187,10 +187,10 @@ vyre_status vyre_lower_atomics(vyre_program *program, const vyre_capabilities *c
     if (!all.changes) {
         return vyre_fail_memory(diag, "lowering");
     }
-    static const vyre_hoist_pass pass = {concerns, replace, begin, replace_stmt};
+    static const vyre_hoist_rewrite rewrite = {concerns, replace, begin, replace_stmt};
     vyre_status status = VYRE_OK;
     if (survey(p, can, all.changes)) {
-        status = vyre_hoist(program, &pass, &all, true, a, out_program, diag);
+        status = vyre_hoist(program, &rewrite, &all, true, a, out_program, diag);
     } else {
         *out_program = vyre_program_retain(program);
     }

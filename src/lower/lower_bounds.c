@@ -7,13 +7,13 @@
  *
  * Right because a load outside gives 0, a store there does nothing, and an atomic does nothing and
  * gives 0. The load stays an expression, so control is as it was; of memory without elements it
- * reads the element 0, which a device that asks for this pass must have room for. Copies are tested
+ * reads the element 0, which a device that asks for this must have room for. Copies are tested
  * by whoever does them: they are no accesses of a lane. Cost: ranges, and one copy. */
 #include "analysis/range.h"
 #include "base/diag.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 /* Loads */
 
@@ -103,7 +103,7 @@ static bool replace_stmt(vyre_each *each, vyre_stmt stmt, const void *user) {
 vyre_status vyre_lower_bounds(vyre_program *program, const vyre_capabilities *can,
                               const vyre_allocator *a, vyre_program **out_program,
                               vyre_diag *diag) {
-    static const vyre_hoist_pass pass = {
+    static const vyre_hoist_rewrite rewrite = {
         .concerns = concerns, .replace = replace, .replace_stmt = replace_stmt};
     const vyre_program_view *p = vyre_program_get(program);
     vyre_ranges *ranges = NULL;
@@ -118,7 +118,7 @@ vyre_status vyre_lower_bounds(vyre_program *program, const vyre_capabilities *ca
     for (vyre_stmt s = p->entry; s < p->stmt_count && !any; s++) {
         any = is_access(&p->stmts[s]) && !vyre_ranges_access_inside(ranges, s);
     }
-    const vyre_status status = vyre_hoist(program, &pass, ranges, any, a, out_program, diag);
+    const vyre_status status = vyre_hoist(program, &rewrite, ranges, any, a, out_program, diag);
     vyre_ranges_destroy(ranges);
     return status;
 }

@@ -36,7 +36,7 @@
 #include "lower/capabilities.h"
 #include "lower/converge.h"
 #include "lower/group.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 #include "lower/subgroup.h"
 
 /* A construct that holds barriers and is open. */

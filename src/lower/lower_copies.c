@@ -17,7 +17,7 @@
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "lower/capabilities.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 /* Where bytes come from or go to. */
 typedef struct end {

@@ -5,7 +5,7 @@
 
 #include "lower/elementary.h"
 #include "lower/hoist.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 static bool concerns(const vyre_program_view *p, vyre_expr expr, const void *user) {
     const vyre_capabilities *can = user;
@@ -33,6 +33,6 @@ static vyre_expr replace(vyre_each *each, vyre_expr expr, const vyre_expr *opera
 vyre_status vyre_lower_elementary(vyre_program *program, const vyre_capabilities *can,
                                   const vyre_allocator *a, vyre_program **out_program,
                                   vyre_diag *diag) {
-    static const vyre_hoist_pass pass = {.concerns = concerns, .replace = replace};
-    return vyre_hoist(program, &pass, can, false, a, out_program, diag);
+    static const vyre_hoist_rewrite rewrite = {.concerns = concerns, .replace = replace};
+    return vyre_hoist(program, &rewrite, can, false, a, out_program, diag);
 }

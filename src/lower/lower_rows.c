@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 #include "lower/sequence.h"
 
 static bool concerns(const vyre_program_view *p, vyre_expr expr, const void *user) {
@@ -99,7 +99,7 @@ static bool has_rows(const vyre_program *program) {
 
 vyre_status vyre_lower_rows(vyre_program *program, const vyre_capabilities *can,
                             const vyre_allocator *a, vyre_program **out_program, vyre_diag *diag) {
-    static const vyre_hoist_pass rest = {.concerns = concerns, .replace = replace};
+    static const vyre_hoist_rewrite rest = {.concerns = concerns, .replace = replace};
     vyre_program *now = vyre_program_retain(program);
     vyre_status status = VYRE_OK;
     for (int step = 0; step < 2 && status == VYRE_OK; step++) {

@@ -14,7 +14,7 @@
 #include "ir/builder.h"
 #include "lower/capabilities.h"
 #include "lower/hoist.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 #include "lower/sequence.h"
 
 typedef struct storage {
@@ -212,8 +212,8 @@ vyre_status vyre_lower_storage(vyre_program *program, const vyre_capabilities *c
         return vyre_fail_memory(diag, "lowering");
     }
     bool any = survey(p, can, all.changes);
-    static const vyre_hoist_pass pass = {concerns, replace, begin, replace_store};
-    vyre_status status = vyre_hoist(program, &pass, &all, any, a, out_program, diag);
+    static const vyre_hoist_rewrite rewrite = {concerns, replace, begin, replace_store};
+    vyre_status status = vyre_hoist(program, &rewrite, &all, any, a, out_program, diag);
     vyre_free(a, all.changes, p->decl_count, sizeof(bool));
     return status;
 }

@@ -24,7 +24,7 @@
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "lower/capabilities.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 enum { BITS = 32, SITE = 2 * BITS, SET_BITS = 31 };
 
@@ -127,7 +127,7 @@ vyre_status vyre_lower_traps(vyre_program *program, const vyre_capabilities *can
             all.sites++;
         }
     }
-    /* A trap ends its lane, so it is in the way of passes that let none end. */
+    /* A trap ends its lane, so it is in the way of rewrites that let none end. */
     bool keeps = vyre_can_stmt(can, VYRE_STMT_TRAP) && can->lanes_may_end &&
                  !vyre_lacks_subgroups(program, can) &&
                  vyre_group_way_of(program, can) != VYRE_GROUP_TOGETHER;

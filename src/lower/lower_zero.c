@@ -17,7 +17,7 @@
 #include "ir/fold.h"
 #include "ir/size.h"
 #include "lower/capabilities.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 
 enum { TRIPS = 1 << 16, NODES = 64, NAMES = 8 };
 

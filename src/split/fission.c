@@ -17,7 +17,7 @@
 #include "lower/lower_continue.h"
 #include "lower/lower_even.h"
 #include "lower/lower_grid.h"
-#include "lower/passes.h"
+#include "lower/rewrites.h"
 #include "opt/webs.h"
 #include "split/chunks.h"
 #include "split/control.h"

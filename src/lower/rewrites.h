@@ -1,43 +1,43 @@
-/* The passes of vyre_lower, one per file. Each takes a valid program without calls and gives a
+/* The rewrites of vyre_lower, one per file. Each takes a valid program without calls and gives a
  * valid one, with one reference: the program itself, retained, if there is nothing to do. */
-#ifndef VYRE_SRC_LOWER_PASSES_H
-#define VYRE_SRC_LOWER_PASSES_H
+#ifndef VYRE_SRC_LOWER_REWRITES_H
+#define VYRE_SRC_LOWER_REWRITES_H
 
 #include "vyre/lower.h"
 
-typedef vyre_status vyre_lower_pass(vyre_program *program, const vyre_capabilities *can,
-                                    const vyre_allocator *a, vyre_program **out_program,
-                                    vyre_diag *diag);
+typedef vyre_status vyre_lower_rewrite(vyre_program *program, const vyre_capabilities *can,
+                                       const vyre_allocator *a, vyre_program **out_program,
+                                       vyre_diag *diag);
 
 /* lower_rows.c: elements of memory with several dimensions are products and sums. */
-vyre_lower_pass vyre_lower_rows;
+vyre_lower_rewrite vyre_lower_rows;
 /* lower_async.c: as vyre_lower_async for all copies, on a device without them. In the result each
  * begin is followed by its wait at once, and no copy is from a memory to itself. */
-vyre_lower_pass vyre_lower_pending;
+vyre_lower_rewrite vyre_lower_pending;
 /* lower_storage.c: memory of bools, f16 and bf16 that is copied, on a device without copies, is
  * memory of u32 and u16; so are f16 and bf16 whose type is not claimed. Loads and stores convert,
  * bytes stay the same. */
-vyre_lower_pass vyre_lower_storage;
+vyre_lower_rewrite vyre_lower_storage;
 /* lower_copies.c: copies, as the two before leave them, are loops. */
-vyre_lower_pass vyre_lower_copies;
+vyre_lower_rewrite vyre_lower_copies;
 /* lower_atomics.c: atomics on floats that are not claimed go by compare-exchange of their bits. */
-vyre_lower_pass vyre_lower_atomics;
+vyre_lower_rewrite vyre_lower_atomics;
 /* lower_traps.c: traps are records in a buffer, on a device that does not tell of them, or where a
  * lane must not end. */
-vyre_lower_pass vyre_lower_traps;
+vyre_lower_rewrite vyre_lower_traps;
 /* lower_converge.c: all lanes of a group come to all its barriers, those that have ended too, if
  * the device wants that; subgroup operations, if not all are claimed, go through workgroup memory.
  */
-vyre_lower_pass vyre_lower_converge;
+vyre_lower_rewrite vyre_lower_converge;
 /* lower_elementary.c: elementary functions that are not claimed are core operations. */
-vyre_lower_pass vyre_lower_elementary;
+vyre_lower_rewrite vyre_lower_elementary;
 /* lower_bounds.c: accesses that are not proven to be inside are tested, on a device that does not.
  */
-vyre_lower_pass vyre_lower_bounds;
+vyre_lower_rewrite vyre_lower_bounds;
 
 /* lower_zero.c: workgroup memory of which something may be read first is zeroed, if the device does
  * not. */
-vyre_lower_pass vyre_lower_zero;
+vyre_lower_rewrite vyre_lower_zero;
 /* lower_converge.c: whether there are subgroup operations or ids that the device lacks: then all
  * are replaced. */
 bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *can);
