@@ -138,6 +138,10 @@ static bool not_zero(const difference *d, uint32_t bits) {
     return false;
 }
 
+static shape_form alone(uint32_t term) {
+    return (shape_form){.factors = {1}, .terms = {term}, .count = 1};
+}
+
 /* A term as (of ^ flips), of which `bits` low bits are known to count. */
 typedef struct masked {
     shape_form of;
@@ -145,7 +149,7 @@ typedef struct masked {
 } masked;
 
 static masked mask_of(const vyre_shapes *s, uint32_t term) {
-    masked m = {.of = {.factors = {1}, .terms = {term}, .count = 1}, .bits = 32};
+    masked m = {.of = alone(term), .bits = 32};
     const shape_term *t = &s->terms.data[term];
     if (t->kind == SHAPE_TERM_AND) {
         m.of = t->of;
@@ -167,7 +171,7 @@ static masked mask_of(const vyre_shapes *s, uint32_t term) {
 static bool remainder_of(const difference *d, uint32_t term, uint32_t m, shape_form *out) {
     const shape_term *t = &d->s->terms.data[term];
     const shape_bounds b = vyre_shapes_term_bounds(d->s, term);
-    *out = (shape_form){.factors = {1}, .terms = {term}, .count = 1};
+    *out = alone(term);
     if (t->kind == SHAPE_TERM_REM && t->number == m) {
         *out = t->of;
         return true;
@@ -185,24 +189,29 @@ static bool remainders_differ(difference *d, uint32_t x, uint32_t y, uint32_t m)
     return d->count == 0 && apart % (int64_t)m != 0;
 }
 
+static bool masks_differ(difference *d, const masked *a, const masked *b) {
+    const uint32_t bits = a->bits < b->bits ? a->bits : b->bits;
+    subtract(d, &a->of, &b->of);
+    if (bits == 0) {
+        return false;
+    }
+    if (a->flips == b->flips && a->flips == 0) {
+        return not_zero(d, bits);
+    }
+    const uint32_t kept = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+    const uint32_t flipped = a->flips ^ b->flips;
+    return d->count == 0 &&
+           ((d->constant == 0 && (flipped & kept) != 0) || ((flipped ^ d->constant) & 1) != 0);
+}
+
 static bool terms_differ(difference *d, uint32_t x, uint32_t y) {
     const shape_term *t = &d->s->terms.data[x], *u = &d->s->terms.data[y];
     if (t->kind == SHAPE_TERM_REM || u->kind == SHAPE_TERM_REM) {
         return remainders_differ(d, x, y, t->kind == SHAPE_TERM_REM ? t->number : u->number);
     }
     const masked a = mask_of(d->s, x), b = mask_of(d->s, y);
-    const uint32_t bits = a.bits < b.bits ? a.bits : b.bits;
-    subtract(d, &a.of, &b.of);
-    if (bits == 0) {
-        return false;
-    }
-    if (a.flips == b.flips && a.flips == 0) {
-        return not_zero(d, bits);
-    }
-    const uint32_t kept = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
-    const uint32_t flipped = a.flips ^ b.flips;
-    return d->count == 0 &&
-           ((d->constant == 0 && (flipped & kept) != 0) || ((flipped ^ d->constant) & 1) != 0);
+    return masks_differ(d, &a, &b) || masks_differ(d, &(masked){.of = alone(x), .bits = 32}, &b) ||
+           masks_differ(d, &a, &(masked){.of = alone(y), .bits = 32});
 }
 
 /* factor * (t - u) + rest, of the pieces at x and y; all others are the rest. */
