@@ -254,6 +254,7 @@ static void look_at_program(lint *l) {
     }
     look_at_variables(l);
     look_at_outputs(l);
+    vyre_lint_bounds(l);
     if (!l->lanes_end) {
         look_at_races(l);
     }

@@ -21,6 +21,8 @@ static inline vyre_place vyre_linter_at(const vyre_linter *l, vyre_expr e) {
     return vyre_program_expr_place(l->c.program, e);
 }
 
+/* lint_bounds.c: accesses that are always outside of their memory. */
+void vyre_lint_bounds(vyre_linter *l);
 /* lint_speed.c: what would be faster in other words; behind all else. */
 void vyre_lint_speed(vyre_linter *l);
 

@@ -55,6 +55,11 @@ vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step);
 /* Shapes of the step's expressions: out[i] is that of expression first_expr + i. */
 void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out);
 
+/* Least and greatest value of a u32 or i32 expression of the step, as far as bounds tell. False: no
+ * lane computes it, or it is of another type. Uses memory of `shapes`, as vyre_shapes_why does. */
+bool vyre_shapes_range(vyre_shapes *shapes, uint32_t step, vyre_expr expr, int64_t *out_lo,
+                       int64_t *out_hi);
+
 /* Whether lanes make as many trips of the FOR at the step wherever they start: those that share its
  * end and step. */
 bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step);

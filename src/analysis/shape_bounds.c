@@ -250,6 +250,15 @@ void vyre_shapes_bounds(const vyre_shapes *s, uint32_t step, shape_bounds *out) 
     evaluate(s, step, false, out);
 }
 
+bool vyre_shapes_range(vyre_shapes *s, uint32_t step, vyre_expr expr, int64_t *out_lo,
+                       int64_t *out_hi) {
+    const vyre_expr first = s->program->stmts[s->steps.data[step].stmt].first_expr;
+    evaluate(s, step, false, s->bounds_scratch);
+    *out_lo = s->bounds_scratch[expr - first].lo;
+    *out_hi = s->bounds_scratch[expr - first].hi;
+    return is_followed(s->program->exprs[expr].type) && *out_lo <= *out_hi;
+}
+
 static shape_bounds of_join(const vyre_shapes *s, uint32_t node) {
     shape_bounds b = nothing;
     for (uint32_t e = s->nodes.data[node].ref; e != VYRE_NONE; e = s->edges.data[e].next) {

@@ -152,6 +152,12 @@ static const struct {
      "grid_sync; //!\n}"},
     {"s and s ^ 1",
      "let s = k;\nlet x = f[s];\nf[s ^ 1] = global_id.x;\nif (x == 0) { grid_sync; }"},
+    {"s and s ^ 1, of a parity",
+     "for (i in 0 .. k) {\n let s = i & 1;\n let x = f[s];\n f[s ^ 1] = global_id.x;\n"
+     " if (x == 0) { break; }\n grid_sync; }"},
+    {"s and s ^ 2, of a parity",
+     "for (i in 0 .. k) {\n let s = i & 1;\n let x = f[s * 2];\n f[(s ^ 2) * 3] = 1;\n"
+     " if (x == 0) { break; }\n grid_sync; //!\n }"},
     {"s and s ^ k", "let s = k;\nlet x = f[s];\nf[s ^ C] = 1; f[s ^ n[0]] = 1;\n"
                     "if (x == 0) {\n grid_sync; //!\n}"},
     {"s ^ 2 and s ^ 3",
