@@ -20,7 +20,10 @@ static const int64_t past = INT64_C(1) << 32;
 
 /* A number between the bounds; all of them if those are no bounds. */
 static shape_form unknown_form(shape_bounds b) {
-    const bool bounded = b.lo <= b.hi && b.lo >= INT32_MIN && b.hi < past && b.hi - b.lo < past;
+    if (b.lo > b.hi) {
+        return (shape_form){0}; /* no lane has one */
+    }
+    const bool bounded = b.lo >= INT32_MIN && b.hi < past && b.hi - b.lo < past;
     return bounded ? (shape_form){.lo = b.lo, .hi = b.hi} : (shape_form){.hi = past - 1};
 }
 
@@ -158,8 +161,8 @@ bool vyre_form_masked(vyre_shapes *s, shape_term_kind kind, const shape_form *f,
            (kind != SHAPE_TERM_REM || fits || vyre_form_fits(s, f)) && term_form(s, term, out);
 }
 
-shape_bounds vyre_shapes_term_bounds(const vyre_shapes *s, uint32_t number) {
-    const shape_term *t = &s->terms.data[number];
+shape_bounds vyre_shapes_term_bounds(const vyre_shapes *s, uint32_t term) {
+    const shape_term *t = &s->terms.data[term];
     switch ((shape_term_kind)t->kind) {
     case SHAPE_TERM_NODE: {
         const shape_form f = unknown_form(s->bounds[t->ref]);

@@ -63,6 +63,27 @@ static void note_sync(differ_facts *f, const walk *w, vyre_stmt at) {
     differ_note(f, DIFFER_PENDING, w->pending > 0);
 }
 
+/* A loop that begins at an id of the lane, and in which the grid waits. */
+static void note_even(differ_facts *f, const walk *w, vyre_stmt at) {
+    const vyre_stmt_node *s = &w->p->stmts[at];
+    const vyre_expr_node *from = &w->p->exprs[s->arg[0]];
+    if (from->op == VYRE_EXPR_BUILTIN) {
+        for (vyre_stmt i = at; i < s->match; i++) {
+            differ_note(f, DIFFER_EVEN, w->p->stmts[i].op == VYRE_STMT_GRID_SYNC);
+        }
+    }
+}
+
+/* A condition that loads at an index modulo something. */
+static void note_turns(differ_facts *f, const walk *w, const vyre_stmt_node *s) {
+    for (vyre_expr i = s->first_expr; i < s->end_expr; i++) {
+        const vyre_expr_node *e = &w->p->exprs[i];
+        if (e->op == VYRE_EXPR_LOAD && strncmp(w->p->decls[e->ref].name, "flags", 5) == 0) {
+            differ_note(f, DIFFER_TURNS, true);
+        }
+    }
+}
+
 static void note_stmt(differ_facts *f, walk *w, vyre_stmt at) {
     const vyre_stmt_node *s = &w->p->stmts[at];
     const vyre_stmt_info *info = vyre_stmt_info_of((vyre_stmt_op)s->op);
@@ -73,6 +94,11 @@ static void note_stmt(differ_facts *f, walk *w, vyre_stmt at) {
     }
     if (simple[s->op] != 0) {
         differ_note(f, simple[s->op] - 1u, true);
+    }
+    if (s->op == VYRE_STMT_FOR) {
+        note_even(f, w, at);
+    } else if (s->op == VYRE_STMT_IF) {
+        note_turns(f, w, s);
     }
     if (s->op == VYRE_STMT_FOR && s->arg[2] != VYRE_NONE) {
         const vyre_expr_node *step = &w->p->exprs[s->arg[2]];

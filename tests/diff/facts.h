@@ -15,6 +15,8 @@
     X(REGION, "grid_sync in region")                                                               \
     X(MEMORY, "while on memory")                                                                   \
     X(STRIDE, "for over all elements")                                                             \
+    X(EVEN, "grid_sync in for that lanes begin apart")                                             \
+    X(TURNS, "elements told apart from trip to trip")                                              \
     X(JUMP, "break or continue")                                                                   \
     X(END, "exit")                                                                                 \
     X(TRAP, "trap")                                                                                \

@@ -446,6 +446,8 @@ static void grant(order_free *g, place at) {
     case WISH_BASE: order_free_base(g, at); break;
     case WISH_REDUCE: order_free_wanted_reduce(g, at); break;
     case WISH_ITERATE: order_free_iterate(g, at); break;
+    case WISH_EVEN: order_free_even(g, at); break;
+    case WISH_TURNS: order_free_turns(g, at); break;
     case WISHES: break;
     }
 }
@@ -567,10 +569,11 @@ static void define_entry(order_free *g) {
 
 /* In percent of programs. */
 static const uint8_t wish_chances[WISHES] = {
-    [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,   [WISH_TRAP] = 13,
-    [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,  [WISH_EXCHANGE] = 8,
-    [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,   [WISH_STRIDE] = 15,
-    [WISH_BASE] = 25,       [WISH_REDUCE] = 35, [WISH_ITERATE] = 12};
+    [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,    [WISH_TRAP] = 13,
+    [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,   [WISH_EXCHANGE] = 8,
+    [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,    [WISH_STRIDE] = 15,
+    [WISH_BASE] = 25,       [WISH_REDUCE] = 35, [WISH_ITERATE] = 12, [WISH_EVEN] = 15,
+    [WISH_TURNS] = 15};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {

@@ -76,6 +76,8 @@ typedef enum wish {
     WISH_BASE,     /* a base plus the lane's place, over a grid barrier */
     WISH_REDUCE,   /* a cell of reductions and scans */
     WISH_ITERATE,  /* while (grid_any(...)) */
+    WISH_EVEN,     /* a loop that lanes begin apart, with a grid barrier */
+    WISH_TURNS,    /* elements that are told apart from trip to trip */
     WISHES
 } wish;
 
@@ -112,6 +114,7 @@ typedef struct order_free {
     const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
     uint32_t array_count;
+    vyre_decl flags;            /* of those wished for by turns */
     uint32_t first_twin, twins; /* arrays of one type and size, one behind the other */
     uint32_t pending;           /* copies */
     modes modes;
@@ -160,6 +163,11 @@ void order_free_end_loop(order_free *g, const place *inside);
 void order_free_stride(order_free *g, place at);
 /* let b = e + global_id.x * 3; while (...) { grid_sync; b = b + e; } */
 void order_free_base(order_free *g, place at);
+/* for (i in local_id.x .. 3 * s step s) { grid_sync; } */
+void order_free_even(order_free *g, place at);
+/* for (i in 0 .. n) { flags[i % 3] |= ...; flags[(i + 1) % 3] = 0; grid_sync; if (flags[i % 3] ...)
+ * } */
+void order_free_turns(order_free *g, place at);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

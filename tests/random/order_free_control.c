@@ -227,6 +227,89 @@ void order_free_stride(order_free *g, place at) {
     order_free_local(g, sum, LEVEL_LANE, false);
 }
 
+static vyre_expr op2(order_free *g, vyre_expr_op op, vyre_expr x, vyre_expr y) {
+    return vyre_build_op(g->x.b, op, x, y, VYRE_NONE);
+}
+
+/* A loop of the grid, with so many trips at most. */
+static place loop_place(order_free *g, place at, uint32_t trips) {
+    at.loop = at.steady = true;
+    at.in_if = false;
+    at.loop_level = LEVEL_GRID;
+    at.loop_modes = g->modes;
+    at.loop_locals = g->local_count;
+    at.loop_rest = g->rest;
+    at.depth++;
+    at.trips *= trips;
+    return at;
+}
+
+void order_free_even(order_free *g, place at) {
+    vyre_builder *b = g->x.b;
+    const place inside = loop_place(g, at, 3);
+    const uint32_t trips = 1 + random_below(&g->x, 3), axis = random_below(&g->x, 3);
+    vyre_var i;
+    if (random_chance(&g->x, 50)) {
+        const uint32_t by = g->size[axis] + random_below(&g->x, 3);
+        i = vyre_build_for(b, order_free_name(g, "i"),
+                           vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, axis),
+                           vyre_build_u32(b, trips * by), vyre_build_u32(b, by));
+    } else {
+        const vyre_var by = vyre_build_let(b, order_free_name(g, "by"),
+                                           vyre_build_id(b, VYRE_BUILTIN_GLOBAL_SIZE, axis));
+        const vyre_expr some = order_free_below(g, trips * g->size[axis] + 1, LEVEL_GRID);
+        const vyre_expr whole = op2(g, VYRE_EXPR_DIV, some, vyre_build_var(b, by));
+        i = vyre_build_for(
+            b, order_free_name(g, "i"), vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, axis),
+            op2(g, VYRE_EXPR_MUL, whole, vyre_build_var(b, by)), vyre_build_var(b, by));
+    }
+    order_free_local(g, i, LEVEL_LANE, true);
+    g->rest = LEVEL_GRID;
+    order_free_list(g, inside, 2);
+    if (g->rest == LEVEL_GRID) {
+        order_free_sync(g, inside, true);
+        order_free_draw(g, true);
+    }
+    order_free_list(g, inside, 3);
+    order_free_end_loop(g, &inside);
+}
+
+/* flags[(i + more) % circle] */
+static vyre_expr flag_at(order_free *g, vyre_var i, uint32_t more, uint32_t circle) {
+    vyre_builder *b = g->x.b;
+    const vyre_expr at = op2(g, VYRE_EXPR_ADD, vyre_build_var(b, i), vyre_build_u32(b, more));
+    return circle == 4 ? op2(g, VYRE_EXPR_BIT_AND, at, vyre_build_u32(b, 3))
+                       : op2(g, VYRE_EXPR_REM, at, vyre_build_u32(b, 3));
+}
+
+/* Atomics of all, a store by one lane of the element that is next, a barrier, and a load of what
+ * was gathered: whether the loop goes on. In the next trip others are written. */
+void order_free_turns(order_free *g, place at) {
+    vyre_builder *b = g->x.b;
+    const place inside = loop_place(g, at, 3);
+    const uint32_t circle = 3 + random_below(&g->x, 2);
+    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), vyre_build_u32(b, 0),
+                                      order_free_below(g, 4, LEVEL_GRID), VYRE_NONE);
+    order_free_local(g, i, LEVEL_GRID, true);
+    g->rest = LEVEL_GRID;
+    (void)vyre_build_atomic(b, NULL, VYRE_ATOMIC_OR, g->flags, flag_at(g, i, 0, circle), VYRE_NONE,
+                            order_free_expr(g, VYRE_U32, LEVEL_LANE), VYRE_SEQ_CST);
+    vyre_build_if(b, op2(g, VYRE_EXPR_EQ, vyre_build_var(b, g->lane), vyre_build_u32(b, 0)));
+    vyre_build_store(b, g->flags, flag_at(g, i, 1, circle), vyre_build_u32(b, 0));
+    vyre_build_end(b);
+    order_free_sync(g, inside, true);
+    const bool settled = order_free_settle(g, inside, &inside.loop_modes, UINT32_MAX);
+    vyre_build_if(b, op2(g, VYRE_EXPR_LT, vyre_build_load(b, g->flags, flag_at(g, i, 0, circle)),
+                         random_literal(&g->x, VYRE_U32)));
+    order_free_trace(g);
+    if (settled) {
+        vyre_build_break(b);
+    }
+    vyre_build_end(b);
+    order_free_list(g, inside, 2);
+    order_free_end_loop(g, &inside);
+}
+
 /* Of the lanes that could end, most should go on. */
 static vyre_expr rarely(order_free *g) {
     return vyre_build_op(g->x.b, VYRE_EXPR_EQ,

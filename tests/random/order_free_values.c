@@ -325,6 +325,10 @@ void order_free_declare(order_free *g) {
         g->atomic_array = g->array_count;
         declare_array(g, role, (vyre_type)g->atomic.part[1]);
     }
+    if ((g->wishes >> WISH_TURNS & 1) != 0) {
+        g->flags = vyre_build_memory(g->x.b, VYRE_SCRATCH, order_free_name(g, "flags"), VYRE_U32,
+                                     vyre_build_size(g->x.b, 4));
+    }
     if ((g->wishes >> WISH_COPY & 1) != 0) {
         declare_array(g, VYRE_PRIVATE, VYRE_I32);
     }
