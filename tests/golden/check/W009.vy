@@ -12,7 +12,9 @@ program p workgroup(64) elements(64) {
     let x = a[n] + a[n - 1];
     put(local_id.x, x);
     put(local_id.x + 32, x);
-    atomic_add(c[n / 16], t[local_id.x]);
+    if (local_id.x == 0) {
+        atomic_add(c[n / 16], t[0]);
+    }
     for (i in 4 .. 8) {
         c[i] = 1;
         c[i - 4] = 1;
@@ -21,5 +23,5 @@ program p workgroup(64) elements(64) {
 }
 // expect: 8:9: warning[W009] `t` has 32 elements, and this index is at least 32
 // expect: 12:13: warning[W009] `a` has 64 elements, and this index is 64
-// expect: 15:5: warning[W009] `c` has 4 elements, and this index is 4
-// expect: 17:9: warning[W009] `c` has 4 elements, and this index is at least 4
+// expect: 16:9: warning[W009] `c` has 4 elements, and this index is 4
+// expect: 19:9: warning[W009] `c` has 4 elements, and this index is at least 4
