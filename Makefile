@@ -1,6 +1,6 @@
 # vyre: a thin front of the CMake build. `make help` tells what there is.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-asan test-tsan test-mutants test-cuda lint format clean install \
+.PHONY: help build run test test-asan test-tsan test-mutants test-cuda test-oclgrind lint format clean install \
         roundtrip fuzz-diff fuzz ulp bench bench-plan
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
@@ -39,6 +39,7 @@ Long runs; each ends with one line that tells what ran and what failed:
                        seeds SEED to SEED + N - 1; what differs is reduced to build/diff-cases
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make test-cuda       every program as CUDA C++ through nvcc, where there is one
+  make test-oclgrind   the examples on a simulator of OpenCL that sees every access
   make ulp             N=1000000 SEED=1: elementary functions against MPFR, N random arguments each
   make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
   make bench-plan      JSON=file: the planners
@@ -92,6 +93,9 @@ woven: setup-test
 
 test-cuda: build
 	@scripts/cuda build/bin/vyre
+
+test-oclgrind: setup-oclgrind build
+	@scripts/oclgrind build/bin/vyre
 
 lint: setup-lint build/build.ninja build-clang/build.ninja
 	@scripts/lint build build-clang

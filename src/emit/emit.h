@@ -87,6 +87,8 @@ typedef struct emit_dialect {
     /* What stands before the name of a kernel. */
     void (*kernel)(vyre_text *out, const uint32_t workgroup[3]);
     bool keeps_params_as_words; /* bool params come as uint32_t */
+    bool divides_wide; /* quotients and roots of f32 by way of f64, which rounds them right: 53 bits
+                          are more than twice 24 and two */
     bool joins_by_bits; /* && and || are & and |: no branch, which some drivers get wrong between
                            barriers */
     bool flags_ends; /* a group that ends before a barrier goes on and does nothing: no barrier is
@@ -243,11 +245,12 @@ vyre_status emit_cuda_file(const vyre_program *program, const vyre_emit_options 
                            const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
 /* Kernels: a file with all segments, and the text for one program, whose kernel is called
- * NAME_kernel. Its arguments are, by declaration: a pointer for a buffer, with a uint32_t behind it
- * if emit_has_len; a param, bool as uint32_t. */
+ * NAME_kernel; `divides_wide` is for a device whose f32 does not divide exactly. Its arguments are,
+ * by declaration: a pointer for a buffer, with a uint32_t behind it if emit_has_len; a param, bool
+ * as uint32_t. */
 vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_options *options,
                              const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
-vyre_status emit_opencl_program(const vyre_program *program, const vyre_allocator *a,
-                                vyre_text *out, vyre_diag *diag);
+vyre_status emit_opencl_program(const vyre_program *program, bool divides_wide,
+                                const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
 #endif

@@ -292,9 +292,27 @@ static bool is_literal(const emit_program *e, vyre_expr expr, uint64_t *out_bits
     return n->op == VYRE_EXPR_LITERAL;
 }
 
+/* Division, 1 / x and roots of floats. */
+static emit_expr divide_real(emit_program *e, vyre_expr_op op, emit_subst *s) {
+    const bool wide = e->dialect->divides_wide && s->type == VYRE_F32;
+    if (op == VYRE_EXPR_SQRT) {
+        return wide ? expand(e, "(float)sqrt((double)$u0)", s, EMIT_UNARY)
+                    : expand(e, "sqrt$F($a0)", s, EMIT_PRIMARY);
+    }
+    if (op == VYRE_EXPR_RCP) {
+        return wide ? expand(e, "(float)(1.0 / (double)$u0)", s, EMIT_UNARY)
+                    : expand(e, s->type == VYRE_F32 ? "1.0f / $r0" : "1.0 / $r0", s, EMIT_PRODUCT);
+    }
+    return wide ? expand(e, "(float)((double)$u0 / (double)$u1)", s, EMIT_UNARY)
+                : expand(e, "$l0 / $r1", s, EMIT_PRODUCT);
+}
+
 static emit_expr divide(emit_program *e, const vyre_expr_node *n, emit_subst *s) {
     uint64_t by;
     const bool is_div = n->op == VYRE_EXPR_DIV;
+    if (is_div && vyre_type_is_float(s->type)) {
+        return divide_real(e, VYRE_EXPR_DIV, s);
+    }
     const bool harmless =
         is_literal(e, n->u.arg[1], &by) && by != 0 &&
         !(vyre_type_is_signed(s->type) && by == (s->type == VYRE_I64 ? UINT64_MAX : UINT32_MAX));
@@ -364,9 +382,8 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
     case VYRE_EXPR_UNPACK4_HIGH: return expand(e, "(($U)$u0 >> 4) & 15u", s, EMIT_BITS);
     case VYRE_EXPR_UNPACK8_LOW: return expand(e, "($U)$u0 & 255u", s, EMIT_BITS);
     case VYRE_EXPR_UNPACK8_HIGH: return expand(e, "($U)$u0 >> 24", s, EMIT_SHIFT);
-    case VYRE_EXPR_SQRT: return expand(e, "sqrt$F($a0)", s, EMIT_PRIMARY);
-    case VYRE_EXPR_RCP:
-        return expand(e, s->type == VYRE_F32 ? "1.0f / $r0" : "1.0 / $r0", s, EMIT_PRODUCT);
+    case VYRE_EXPR_SQRT:
+    case VYRE_EXPR_RCP: return divide_real(e, (vyre_expr_op)n->op, s);
     case VYRE_EXPR_FLOOR: return expand(e, "floor$F($a0)", s, EMIT_PRIMARY);
     case VYRE_EXPR_CEIL: return expand(e, "ceil$F($a0)", s, EMIT_PRIMARY);
     case VYRE_EXPR_ROUND: return expand(e, "round$F($a0)", s, EMIT_PRIMARY);

@@ -74,10 +74,10 @@ const emit_dialect emit_opencl = {
     .flags_ends = true,
 };
 
-static vyre_status put_kernel(const vyre_program *program, const vyre_segment_decl *decls,
-                              emit_used *used, const vyre_allocator *a, vyre_text *out,
-                              vyre_diag *diag) {
-    const emit_kernel_text how = {.dialect = &emit_opencl,
+static vyre_status put_kernel(const emit_dialect *dialect, const vyre_program *program,
+                              const vyre_segment_decl *decls, emit_used *used,
+                              const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+    const emit_kernel_text how = {.dialect = dialect,
                                   .name = vyre_program_get(program)->name,
                                   .prologue = "",
                                   .decls = decls};
@@ -115,14 +115,16 @@ static void put_prelude(vyre_text *out, const emit_used *used, bool double_used)
     emit_write_helpers(out, &emit_opencl, used);
 }
 
-vyre_status emit_opencl_program(const vyre_program *program, const vyre_allocator *a,
-                                vyre_text *out, vyre_diag *diag) {
+vyre_status emit_opencl_program(const vyre_program *program, bool divides_wide,
+                                const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+    emit_dialect dialect = emit_opencl;
+    dialect.divides_wide = divides_wide;
     emit_used used = {{0}};
     vyre_text kernel;
     vyre_text_init(&kernel, a);
-    vyre_status status = put_kernel(program, NULL, &used, a, &kernel, diag);
+    vyre_status status = put_kernel(&dialect, program, NULL, &used, a, &kernel, diag);
     if (status == VYRE_OK) {
-        put_prelude(out, &used, uses_type(vyre_program_get(program), VYRE_F64));
+        put_prelude(out, &used, divides_wide || uses_type(vyre_program_get(program), VYRE_F64));
         vyre_text_append(out, vyre_text_string(&kernel), kernel.length);
         status = kernel.failed ? vyre_fail_memory(diag, "the text of a program")
                                : vyre_text_status(out, "the text of a program", diag);
@@ -169,7 +171,7 @@ static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, 
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
         vyre_text_puts(&kernels, i ? "\n" : "");
         double_used |= uses_type(vyre_program_get(m->segments[i]), VYRE_F64);
-        status = put_kernel(m->segments[i], m->decls[i], &used, a, &kernels, diag);
+        status = put_kernel(&emit_opencl, m->segments[i], m->decls[i], &used, a, &kernels, diag);
     }
     vyre_text_printf(
         out,

@@ -2,8 +2,9 @@
  * runs the schedule (launches ahead of what it knows), this backend enqueues. Kernels come lowered:
  * no subgroups, no elementary functions, traps as records in a buffer.
  *
- * A device must compute f32 as IEEE 754 says, with subnormals and rounding to nearest; without
- * exact quotients and roots, programs that need these are refused. 64-bit integers are always
+ * A device must compute f32 as IEEE 754 says, with subnormals and rounding to nearest; fma is exact
+ * on all. Where quotients and roots are not, they go by way of f64; without that, programs that
+ * need them are refused. 64-bit integers are always
  * there, f64 and atomics of 64 bits if the device has them. */
 #include <stdio.h>
 #include <string.h>
@@ -35,14 +36,14 @@ static void drop_types(vyre_capabilities *can, vyre_type type, bool atomics_only
 static vyre_status look(opencl_device *device, vyre_diag *diag) {
     const cl_api *cl = &device->cl;
     const uint64_t floats = opencl_number(cl, device->id, CL_DEVICE_SINGLE_FP_CONFIG, 8);
-    const uint64_t needed = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
+    const uint64_t needed = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST;
     char name[96];
     opencl_text(cl, device->id, CL_DEVICE_NAME, name, sizeof name);
     if ((floats & needed) != needed || !opencl_number(cl, device->id, CL_DEVICE_ENDIAN_LITTLE, 4) ||
         !opencl_number(cl, device->id, CL_DEVICE_COMPILER_AVAILABLE, 4)) {
         return vyre_fail(diag, VYRE_UNSUPPORTED, "use another device",
                          "the OpenCL device %s has no compiler, is big-endian, or does not compute "
-                         "f32 exactly (subnormals, fma)",
+                         "f32 exactly (subnormals)",
                          name);
     }
     device->divides_exactly = floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;

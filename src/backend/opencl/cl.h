@@ -39,7 +39,6 @@ enum {
     CL_FP_DENORM = 1 << 0,
     CL_FP_INF_NAN = 1 << 1,
     CL_FP_ROUND_TO_NEAREST = 1 << 2,
-    CL_FP_FMA = 1 << 5,
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
     CL_MEM_READ_WRITE = 1,
     CL_QUEUE_PROFILING_ENABLE = 2

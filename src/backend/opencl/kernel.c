@@ -30,7 +30,8 @@ static vyre_status make(opencl_device *device, opencl_kernel *kernel, vyre_diag 
     int32_t code = 0;
     vyre_text text;
     vyre_text_init(&text, &device->allocator);
-    vyre_status status = emit_opencl_program(kernel->source, &device->allocator, &text, diag);
+    vyre_status status = emit_opencl_program(kernel->source, !device->divides_exactly,
+                                             &device->allocator, &text, diag);
     if (status == VYRE_OK) {
         status = opencl_build(device, name, &text, &kernel->program, &kernel->is_from_disk, diag);
     }
@@ -72,7 +73,8 @@ vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *prog
     opencl_device *device = (opencl_device *)object;
     const vyre_allocator *a = &device->allocator;
     const vyre_program_view *p = vyre_program_get(program);
-    const vyre_expr division = device->divides_exactly ? VYRE_NONE : find_division(p);
+    const vyre_expr division =
+        device->divides_exactly || device->has_f64 ? VYRE_NONE : find_division(p);
     if (division != VYRE_NONE) {
         return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_expr_place(program, division),
                             "use another device, or f64",
