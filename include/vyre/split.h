@@ -274,7 +274,7 @@ typedef struct vyre_split_options {
     bool any_grid; /* a module for every grid: `along_x` will be false */
     /* Loops over all elements, `for (i in global_id.x .. n step global_size.x)`, become steps, one
      * for each trip: for devices without hardware threads, which then go over memory in its order.
-     */
+     * With `ahead` only those whose count does not depend on memory. */
     bool turn_loops;
     /* What segments are lowered to (vyre/lower.h); declarations that lowering adds stand behind the
      * others. NULL: they stay as they are. */

@@ -234,6 +234,7 @@ typedef struct emit_kernel_text {
     const emit_dialect *dialect;
     const char *name, *prologue;
     const vyre_segment_decl *decls;
+    bool unchecked; /* every access is inside of memory: somebody else vouches for it */
 } emit_kernel_text;
 vyre_status emit_kernel(const emit_kernel_text *how, const vyre_program *program, emit_used *used,
                         const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
@@ -245,12 +246,16 @@ vyre_status emit_cuda_file(const vyre_program *program, const vyre_emit_options 
                            const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
 /* Kernels: a file with all segments, and the text for one program, whose kernel is called
- * NAME_kernel; `divides_wide` is for a device whose f32 does not divide exactly. Its arguments are,
+ * NAME_kernel. Its arguments are,
  * by declaration: a pointer for a buffer, with a uint32_t behind it if emit_has_len; a param, bool
  * as uint32_t. */
 vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_options *options,
                              const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
-vyre_status emit_opencl_program(const vyre_program *program, bool divides_wide,
+typedef struct emit_opencl_device {
+    bool divides_wide; /* its f32 does not divide exactly, its f64 does */
+    bool unchecked;
+} emit_opencl_device;
+vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
                                 const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
 #endif

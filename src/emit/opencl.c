@@ -74,16 +74,6 @@ const emit_dialect emit_opencl = {
     .flags_ends = true,
 };
 
-static vyre_status put_kernel(const emit_dialect *dialect, const vyre_program *program,
-                              const vyre_segment_decl *decls, emit_used *used,
-                              const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
-    const emit_kernel_text how = {.dialect = dialect,
-                                  .name = vyre_program_get(program)->name,
-                                  .prologue = "",
-                                  .decls = decls};
-    return emit_kernel(&how, program, used, a, out, diag);
-}
-
 static bool uses_type(const vyre_program_view *p, vyre_type type) {
     return p->stats.types >> type & 1;
 }
@@ -115,16 +105,21 @@ static void put_prelude(vyre_text *out, const emit_used *used, bool double_used)
     emit_write_helpers(out, &emit_opencl, used);
 }
 
-vyre_status emit_opencl_program(const vyre_program *program, bool divides_wide,
+vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
                                 const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
     emit_dialect dialect = emit_opencl;
-    dialect.divides_wide = divides_wide;
+    dialect.divides_wide = device->divides_wide;
+    const emit_kernel_text how = {.dialect = &dialect,
+                                  .name = vyre_program_get(program)->name,
+                                  .prologue = "",
+                                  .unchecked = device->unchecked};
     emit_used used = {{0}};
     vyre_text kernel;
     vyre_text_init(&kernel, a);
-    vyre_status status = put_kernel(&dialect, program, NULL, &used, a, &kernel, diag);
+    vyre_status status = emit_kernel(&how, program, &used, a, &kernel, diag);
     if (status == VYRE_OK) {
-        put_prelude(out, &used, divides_wide || uses_type(vyre_program_get(program), VYRE_F64));
+        put_prelude(out, &used,
+                    device->divides_wide || uses_type(vyre_program_get(program), VYRE_F64));
         vyre_text_append(out, vyre_text_string(&kernel), kernel.length);
         status = kernel.failed ? vyre_fail_memory(diag, "the text of a program")
                                : vyre_text_status(out, "the text of a program", diag);
@@ -171,7 +166,11 @@ static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, 
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
         vyre_text_puts(&kernels, i ? "\n" : "");
         double_used |= uses_type(vyre_program_get(m->segments[i]), VYRE_F64);
-        status = put_kernel(&emit_opencl, m->segments[i], m->decls[i], &used, a, &kernels, diag);
+        const emit_kernel_text how = {.dialect = &emit_opencl,
+                                      .name = vyre_program_get(m->segments[i])->name,
+                                      .prologue = "",
+                                      .decls = m->decls[i]};
+        status = emit_kernel(&how, m->segments[i], &used, a, &kernels, diag);
     }
     vyre_text_printf(
         out,

@@ -57,7 +57,9 @@ typedef struct finder {
     vyre_expr *definition; /* per variable: its only one, or VYRE_NONE */
     turned *loops;         /* per statement */
     vyre_stmt *bound_at;   /* per variable: the statement that binds it */
-    vyre_stmt copied;      /* the statements before this one are in the result */
+    bool *known;           /* per variable: it has a definition, in which nothing is loaded */
+    bool known_only;
+    vyre_stmt copied; /* the statements before this one are in the result */
     vyre_trips *trips;
 } finder;
 
@@ -161,12 +163,25 @@ static bool adds_up(const finder *f, vyre_stmt loop) {
     return assigns && straight;
 }
 
+/* Whether the values of a statement's expressions do not depend on memory. */
+static bool is_known(const finder *f, vyre_stmt s) {
+    bool known = true;
+    for (vyre_expr i = f->p->stmts[s].first_expr; i < f->p->stmts[s].end_expr; i++) {
+        const vyre_expr_node *n = &f->p->exprs[i];
+        known &= n->op != VYRE_EXPR_LOAD && (n->op != VYRE_EXPR_VAR || f->known[n->ref]);
+    }
+    return known;
+}
+
 static turn how_to_turn(const finder *f, vyre_stmt s) {
     const vyre_stmt_node *n = &f->p->stmts[s];
     vyre_shapes_exprs(f->shapes, s - f->p->entry, f->scratch);
     uint8_t end = f->scratch[n->arg[1] - n->first_expr].kind;
     uint8_t control = vyre_shapes_control(f->shapes, s - f->p->entry).kind;
     uint8_t widest = end > control ? end : control;
+    if (widest <= VYRE_SHAPE_GRID && f->known_only && !is_known(f, s)) {
+        return TURN_NOT;
+    }
     return widest <= VYRE_SHAPE_GRID ? TURN_GRID : end <= VYRE_SHAPE_ROW ? TURN_ROWS : TURN_NOT;
 }
 
@@ -187,6 +202,12 @@ static void find_definitions(finder *f) {
     for (vyre_stmt s = f->p->entry; s < f->p->stmt_count; s++) {
         if (f->p->stmts[s].op == VYRE_STMT_ASSIGN) {
             f->definition[f->p->stmts[s].var] = VYRE_NONE;
+        }
+    }
+    for (vyre_stmt s = f->p->entry; s < f->p->stmt_count; s++) { /* definitions before uses */
+        const vyre_stmt_node *n = &f->p->stmts[s];
+        if (n->op == VYRE_STMT_LET && f->definition[n->var] != VYRE_NONE) {
+            f->known[n->var] = is_known(f, s);
         }
     }
 }
@@ -369,18 +390,19 @@ static vyre_status turn_loops(finder *f, vyre_program *program, vyre_program **o
     return status;
 }
 
-vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
+vyre_status vyre_opt_trips(vyre_program *program, bool known_only, const vyre_allocator *a,
                            vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
     vyre_shaped shaped = {0};
     *out_trips = (vyre_trips){0};
-    finder f = {.p = p, .a = a, .trips = out_trips};
+    finder f = {.p = p, .a = a, .trips = out_trips, .known_only = known_only};
     f.scratch = vyre_alloc(a, p->expr_count, sizeof *f.scratch);
     f.definition = vyre_alloc(a, p->var_count, sizeof *f.definition);
     f.bound_at = vyre_alloc_zeroed(a, p->var_count, sizeof *f.bound_at);
+    f.known = vyre_alloc_zeroed(a, p->var_count, sizeof *f.known);
     f.loops = vyre_alloc_zeroed(a, p->stmt_count, sizeof *f.loops);
     vyre_status status = VYRE_OUT_OF_MEMORY;
-    if (f.scratch && f.definition && f.bound_at && f.loops) {
+    if (f.scratch && f.definition && f.bound_at && f.known && f.loops) {
         status = vyre_shaped_init(&shaped, program, a);
     }
     if (status == VYRE_OK) {
@@ -393,6 +415,7 @@ vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
     vyre_free(a, f.scratch, p->expr_count, sizeof *f.scratch);
     vyre_free(a, f.definition, p->var_count, sizeof *f.definition);
     vyre_free(a, f.bound_at, p->var_count, sizeof *f.bound_at);
+    vyre_free(a, f.known, p->var_count, sizeof *f.known);
     vyre_free(a, f.loops, p->stmt_count, sizeof *f.loops);
     if (status != VYRE_OK) {
         vyre_trips_finish(out_trips, a);

@@ -31,8 +31,10 @@ typedef struct vyre_trips {
 
 /* The program is valid and has no calls; so is the result, which is the program itself, retained,
  * if there was nothing to do. Declarations keep their numbers. Linear, beside the analysis of
- * shapes. */
-vyre_status vyre_opt_trips(vyre_program *program, const vyre_allocator *a,
+ * shapes.
+ * known_only: a loop is cut only if the number of its trips does not depend on memory; each trip of
+ * another one would be a decision. */
+vyre_status vyre_opt_trips(vyre_program *program, bool known_only, const vyre_allocator *a,
                            vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag);
 void vyre_trips_finish(vyre_trips *trips, const vyre_allocator *a);
 

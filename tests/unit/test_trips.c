@@ -23,12 +23,12 @@ static vyre_program *parse_body(const char *body) {
 }
 
 /* `after` NULL: nothing is turned. `cuts`: how many of the grid barriers are cuts. */
-static void expect(const char *before, const char *after, uint32_t cuts) {
+static void expect_of(bool known_only, const char *before, const char *after, uint32_t cuts) {
     vyre_program *program = parse_body(before), *made = NULL;
     vyre_allocator a = vyre_allocator_or_system(NULL);
     vyre_trips trips;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_opt_trips(program, &a, &made, &trips, &diag), &diag);
+    REQUIRE_OK(vyre_opt_trips(program, known_only, &a, &made, &trips, &diag), &diag);
     CHECK((made == program) == !after);
     CHECK_EQ(trips.cuts.count, cuts);
     for (uint32_t i = 0; i < trips.cuts.count; i++) {
@@ -50,6 +50,10 @@ static void expect(const char *before, const char *after, uint32_t cuts) {
     vyre_trips_finish(&trips, &a);
     vyre_program_release(made);
     vyre_program_release(program);
+}
+
+static void expect(const char *before, const char *after, uint32_t cuts) {
+    expect_of(false, before, after, cuts);
 }
 
 TEST(a_grid_stride_loop_is_turned_and_cut) {
@@ -213,4 +217,24 @@ TEST(a_grid_that_is_too_wide_gets_its_loops_as_they_are) {
     vyre_pipeline_release(pipeline);
     vyre_program_release(program);
     vyre_device_close(device);
+}
+
+TEST(on_request_only_loops_are_cut_whose_count_is_known) {
+    static const char *const loaded[] = {
+        "for (i in global_id.x .. a[0] step global_size.x) { o[i] = 1; }",
+        "let m = a[0]; let k = m + 1; for (i in global_id.x .. k step global_size.x) { o[i] = 1; }",
+        "let k = n; if (n == 3) { k = a[0]; }\n"
+        "for (i in global_id.x .. k step global_size.x) { o[i] = 1; }",
+    };
+    for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
+        expect_of(true, loaded[i], NULL, 0);
+    }
+    expect_of(true,
+              "let k = len(a) + n * 2; let m = k;\n"
+              "for (i in global_id.x .. m step global_size.x) { o[i] = a[i]; }",
+              "let k = len(a) + n * 2; let m = k;\n"
+              "let i_to = m; for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+              "let i = i_trip + global_id.x;\n"
+              "if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = a[i]; } }",
+              1);
 }

@@ -14,7 +14,8 @@
 #include "base/diag.h"
 #include "device/builtin.h"
 
-enum { LAUNCHES_AHEAD = 16 };
+/* A launch that is not its turn costs a processor some microseconds, and asking not much more. */
+enum { LAUNCHES_AHEAD = 16, LAUNCHES_AHEAD_ON_PROCESSOR = 8 };
 
 static cl_object object_of(vyre_memory memory) {
     return (cl_object)(uintptr_t)memory;
@@ -47,6 +48,7 @@ static vyre_status look(opencl_device *device, vyre_diag *diag) {
                          name);
     }
     device->divides_exactly = floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    device->is_processor = opencl_number(cl, device->id, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU;
     device->has_f64 = opencl_number(cl, device->id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     device->has_u64_atomics = has_extension(device, "cl_khr_int64_base_atomics");
     vyre_status status = vyre_capabilities_named("opencl", &device->can, diag);
@@ -106,6 +108,7 @@ static vyre_status open_with(const vyre_backend *backend, const char *path,
     }
     device->allocator = a;
     device->last = &device->first;
+    device->unchecked = options && options->unchecked;
     vyre_status status =
         vyre_store_init(&device->store, options ? options->code_folder : NULL, &a, diag);
     if (status != VYRE_OK) {
@@ -150,7 +153,10 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
     *out_info = (vyre_device_info){
         .level = VYRE_LEVEL_SEGMENT,
         .allows_split = true,
-        .launches_ahead = LAUNCHES_AHEAD,
+        .launches_ahead = device->is_processor ? LAUNCHES_AHEAD_ON_PROCESSOR : LAUNCHES_AHEAD,
+        /* A driver that runs the lanes of a group as a loop, as those of processors do, would
+         * otherwise walk through memory with large strides. */
+        .turns_loops = device->is_processor,
         .has_f64 = device->has_f64,
         .has_u64_atomics = device->has_u64_atomics,
         .has_float_atomics = true,

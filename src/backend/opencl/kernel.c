@@ -28,10 +28,11 @@ static vyre_status make(opencl_device *device, opencl_kernel *kernel, vyre_diag 
     const char *name = vyre_program_get(kernel->source)->name;
     char entry[VYRE_LIMIT_NAME + 16];
     int32_t code = 0;
+    const emit_opencl_device how = {.divides_wide = !device->divides_exactly,
+                                    .unchecked = device->unchecked};
     vyre_text text;
     vyre_text_init(&text, &device->allocator);
-    vyre_status status = emit_opencl_program(kernel->source, !device->divides_exactly,
-                                             &device->allocator, &text, diag);
+    vyre_status status = emit_opencl_program(kernel->source, &how, &device->allocator, &text, diag);
     if (status == VYRE_OK) {
         status = opencl_build(device, name, &text, &kernel->program, &kernel->is_from_disk, diag);
     }

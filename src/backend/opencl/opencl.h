@@ -26,7 +26,8 @@ typedef struct opencl_device {
     cl_api cl;
     cl_object id, context, queue;
     vyre_capabilities can;
-    bool has_f64, has_u64_atomics, divides_exactly;
+    bool has_f64, has_u64_atomics, divides_exactly, is_processor;
+    bool unchecked;       /* bounds need not be tested */
     vyre_store store;     /* of what the driver compiled */
     pthread_mutex_t lock; /* of the list */
     opencl_command *first, **last;
