@@ -81,7 +81,7 @@ const emit_dialect emit_c = {
             [VYRE_BUILTIN_LOCAL_ID] = "local_$x",
             [VYRE_BUILTIN_GROUP_ID] = "vy->group_$x",
             [VYRE_BUILTIN_NUM_GROUPS] = "vy->groups_$x",
-            [VYRE_BUILTIN_GLOBAL_SIZE] = "(vy->groups_$x * $s)"},
+            [VYRE_BUILTIN_GLOBAL_SIZE] = "vy->groups_$x * $s"},
 };
 
 static uint32_t lanes_of(const vyre_program_view *p) {

@@ -66,11 +66,11 @@ const emit_dialect emit_cuda = {
     .swap = "vy_exchange(vy_grid, $X, $Y, $a0);",
     .fence = "__threadfence();",
     .atomic = atomic_text,
-    .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "(blockIdx.$x * $s + threadIdx.$x)",
+    .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "blockIdx.$x * $s + threadIdx.$x",
             [VYRE_BUILTIN_LOCAL_ID] = "threadIdx.$x",
             [VYRE_BUILTIN_GROUP_ID] = "blockIdx.$x",
             [VYRE_BUILTIN_NUM_GROUPS] = "gridDim.$x",
-            [VYRE_BUILTIN_GLOBAL_SIZE] = "(gridDim.$x * $s)"},
+            [VYRE_BUILTIN_GLOBAL_SIZE] = "gridDim.$x * $s"},
     .kernel = put_kernel_head,
 };
 

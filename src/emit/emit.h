@@ -58,6 +58,7 @@ typedef enum emit_helper {
     EMIT_ROTR,
     EMIT_FROM_F32, /* to the type */
     EMIT_FROM_F64,
+    EMIT_NEXT, /* of a loop with a step */
     EMIT_LOAD, /* 0 outside of memory */
     EMIT_ATOMIC_CAS,
     EMIT_ATOMIC, /* one for each vyre_atomic_op */
@@ -83,7 +84,7 @@ typedef struct emit_dialect {
     /* The body of an atomic on the type, of p, v and e (what is expected): NULL for one that goes
      * by compare and exchange. */
     const char *(*atomic)(vyre_atomic_op op, vyre_type type);
-    const char *ids[VYRE_BUILTIN_COUNT]; /* $x: the axis as a letter, $n: as a number */
+    const char *ids[VYRE_BUILTIN_COUNT]; /* $x: the axis, $s: the size of a group along it */
     /* What stands before the name of a kernel. */
     void (*kernel)(vyre_text *out, const uint32_t workgroup[3]);
     bool keeps_params_as_words; /* bool params come as uint32_t */

@@ -121,8 +121,6 @@ static const char *id_text(emit_program *e, const vyre_expr_node *n) {
             at++;
             if (*at == 'x') {
                 vyre_text_append(&text, &"xyz"[n->axis], 1);
-            } else if (*at == 'n') {
-                vyre_text_append(&text, &"012"[n->axis], 1);
             } else {
                 vyre_text_printf(&text, "%uu", (unsigned)size);
             }
@@ -143,7 +141,10 @@ static emit_expr leaf(emit_program *e, const vyre_expr_node *n) {
         return (emit_expr){emit_literal(e, (vyre_type)n->type, n->u.bits), EMIT_PRIMARY};
     case VYRE_EXPR_VAR: return (emit_expr){e->vars[n->ref], EMIT_PRIMARY};
     case VYRE_EXPR_LEN: return (emit_expr){e->lens[n->ref], EMIT_PRIMARY};
-    case VYRE_EXPR_BUILTIN: return (emit_expr){id_text(e, n), EMIT_PRIMARY};
+    case VYRE_EXPR_BUILTIN: {
+        const char *text = id_text(e, n); /* a sum or product, or one word */
+        return (emit_expr){text, strchr(text, ' ') ? EMIT_SUM : EMIT_PRIMARY};
+    }
     default: break;
     }
     if (d && d->role == VYRE_PARAM && d->type == VYRE_BOOL && e->dialect->keeps_params_as_words) {

@@ -239,6 +239,10 @@ static const pattern patterns[EMIT_ATOMIC_CAS] = {
                   TWO("min", "b < a || a != a ? b : a")},
     [EMIT_MAX] = {TWO("max", "a > b ? a : b"), TWO("max", "a > b ? a : b"),
                   TWO("max", "b > a || a != a ? b : a")},
+    [EMIT_NEXT] = {"/* The next value of a loop; its end in place of what is beyond. */\n"
+                   "$I uint32_t vy_next(uint32_t i, uint32_t end, uint32_t step) {\n"
+                   "    return end - i > step ? i + step : end;\n}\n",
+                   NULL, NULL},
     [EMIT_ABS_DIFF] = {"$I $U vy_abs_diff_$N($T a, $T b) {\n"
                        "    return a > b ? ($U)a - ($U)b : ($U)b - ($U)a;\n}\n",
                        NULL, NULL},

@@ -3,6 +3,7 @@
  * Atomics of OpenCL 1.2 order nothing, so fences stand around those that are not relaxed; what it
  * lacks goes by compare and exchange. Floats round as ours with the option in the head, on devices
  * that claim it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -61,11 +62,11 @@ const emit_dialect emit_opencl = {
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .fence = "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .atomic = atomic_text,
-    .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "(uint32_t)get_global_id($n)",
-            [VYRE_BUILTIN_LOCAL_ID] = "(uint32_t)get_local_id($n)",
-            [VYRE_BUILTIN_GROUP_ID] = "(uint32_t)get_group_id($n)",
-            [VYRE_BUILTIN_NUM_GROUPS] = "(uint32_t)get_num_groups($n)",
-            [VYRE_BUILTIN_GLOBAL_SIZE] = "((uint32_t)get_num_groups($n) * $s)"},
+    .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "global_$x",
+            [VYRE_BUILTIN_LOCAL_ID] = "local_$x",
+            [VYRE_BUILTIN_GROUP_ID] = "group_$x",
+            [VYRE_BUILTIN_NUM_GROUPS] = "groups_$x",
+            [VYRE_BUILTIN_GLOBAL_SIZE] = "groups_$x * $s"},
     .kernel = put_kernel_head,
     .keeps_params_as_words = true,
     /* PoCL 3.1 loses values of lanes at branches in loops that hold barriers, and where barriers
@@ -90,19 +91,64 @@ static bool has_wide_atomics(const emit_used *used) {
     return wide;
 }
 
-/* What stands before kernels; `double_used`: some value is an f64. */
-static void put_prelude(vyre_text *out, const emit_used *used, bool double_used) {
+static bool is_part_of_word(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool has_word(const char *text, const char *word) {
+    const size_t length = strlen(word);
+    const char *at = strstr(text, word);
+    while (at && ((at > text && is_part_of_word(at[-1])) || is_part_of_word(at[length]))) {
+        at = strstr(at + 1, word);
+    }
+    return at != NULL;
+}
+
+/* Names of OpenCL for types and ids that the text uses. */
+static void put_names(vyre_text *out, const char *text) {
+    static const char *const types[][2] = {
+        {"uint8_t", "uchar"}, {"int8_t", "char"}, {"uint16_t", "ushort"}, {"int16_t", "short"},
+        {"uint32_t", "uint"}, {"int32_t", "int"}, {"uint64_t", "ulong"},  {"int64_t", "long"}};
+    static const char *const ids[][2] = {{"global", "get_global_id"},
+                                         {"local", "get_local_id"},
+                                         {"group", "get_group_id"},
+                                         {"groups", "get_num_groups"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (has_word(text, types[i][0]) || strcmp(types[i][0], "uint32_t") == 0) {
+            vyre_text_printf(out, "typedef %s %s;\n", types[i][1], types[i][0]);
+        }
+    }
+    for (size_t i = 0; i < 3 * (sizeof ids / sizeof *ids); i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%s_%c", ids[i / 3][0], "xyz"[i % 3]);
+        if (has_word(text, name)) {
+            vyre_text_printf(out, "#define %s ((uint32_t)%s(%u))\n", name, ids[i / 3][1],
+                             (unsigned)(i % 3));
+        }
+    }
+}
+
+/* The kernels, behind what they use; `double_used`: some value is an f64. */
+static vyre_status put_kernels(vyre_text *out, const vyre_text *kernels, const emit_used *used,
+                               bool double_used, const vyre_allocator *a, vyre_diag *diag) {
+    vyre_text all;
+    vyre_text_init(&all, a);
+    emit_write_helpers(&all, &emit_opencl, used);
+    vyre_text_append(&all, vyre_text_string(kernels), kernels->length);
     if (double_used) {
         vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     }
     if (has_wide_atomics(used)) {
         vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     }
-    vyre_text_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n"
-                        "typedef uchar uint8_t;\ntypedef char int8_t;\ntypedef ushort uint16_t;\n"
-                        "typedef short int16_t;\ntypedef uint uint32_t;\ntypedef int int32_t;\n"
-                        "typedef ulong uint64_t;\ntypedef long int64_t;\n\n");
-    emit_write_helpers(out, &emit_opencl, used);
+    vyre_text_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
+    put_names(out, vyre_text_string(&all));
+    vyre_text_puts(out, "\n");
+    vyre_text_append(out, vyre_text_string(&all), all.length);
+    const bool failed = all.failed || kernels->failed;
+    vyre_text_finish(&all);
+    return failed ? vyre_fail_memory(diag, "the text of a program")
+                  : vyre_text_status(out, "the text of a program", diag);
 }
 
 vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
@@ -118,11 +164,9 @@ vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_d
     vyre_text_init(&kernel, a);
     vyre_status status = emit_kernel(&how, program, &used, a, &kernel, diag);
     if (status == VYRE_OK) {
-        put_prelude(out, &used,
-                    device->divides_wide || uses_type(vyre_program_get(program), VYRE_F64));
-        vyre_text_append(out, vyre_text_string(&kernel), kernel.length);
-        status = kernel.failed ? vyre_fail_memory(diag, "the text of a program")
-                               : vyre_text_status(out, "the text of a program", diag);
+        const bool double_used =
+            device->divides_wide || uses_type(vyre_program_get(program), VYRE_F64);
+        status = put_kernels(out, &kernel, &used, double_used, a, diag);
     }
     vyre_text_finish(&kernel);
     return status;
@@ -185,11 +229,8 @@ static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, 
         status = put_schedule(module, a, out, diag);
     }
     vyre_text_puts(out, " */\n");
-    put_prelude(out, &used, double_used);
-    vyre_text_append(out, vyre_text_string(&kernels), kernels.length);
     if (status == VYRE_OK) {
-        status = kernels.failed ? vyre_fail_memory(diag, "the text of a program")
-                                : vyre_text_status(out, "the text of a program", diag);
+        status = put_kernels(out, &kernels, &used, double_used, a, diag);
     }
     vyre_text_finish(&kernels);
     return status;

@@ -258,33 +258,58 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     close_test(e, stmt);
 }
 
+/* Whether an expression has one value in all of a kernel, so that it need not be kept. */
+static bool is_fixed(const emit_program *e, vyre_expr expr) {
+    const uint8_t op = e->p->exprs[expr].op;
+    return op == VYRE_EXPR_LITERAL || op == VYRE_EXPR_REF || op == VYRE_EXPR_LEN;
+}
+
+/* Whether a step surely is not 0: a literal, or the size of a grid. */
+static bool is_step(const emit_program *e, vyre_expr expr) {
+    const vyre_expr_node *n = &e->p->exprs[expr];
+    return (n->op == VYRE_EXPR_LITERAL && n->u.bits != 0) ||
+           (n->op == VYRE_EXPR_BUILTIN && n->sub == VYRE_BUILTIN_GLOBAL_SIZE);
+}
+
+/* Whether the value behind the last one of a loop does not wrap. */
+static bool stays_low(const emit_program *e, const vyre_stmt_node *s) {
+    const vyre_expr_node *end = &e->p->exprs[s->arg[1]], *step = &e->p->exprs[s->arg[2]];
+    return end->op == VYRE_EXPR_LITERAL && step->op == VYRE_EXPR_LITERAL && step->u.bits != 0 &&
+           end->u.bits + step->u.bits <= UINT32_MAX;
+}
+
 /* Bounds and step are evaluated once; the loop ends where its next value would not be below the
- * end, be it that it wraps. */
+ * end, be it that it wraps. Without a step it is 1. */
 static void open_for(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     const char *i = e->vars[s->var];
-    const vyre_expr_node *step = s->arg[2] == VYRE_NONE ? NULL : &e->p->exprs[s->arg[2]];
-    const bool is_literal = !step || step->op == VYRE_EXPR_LITERAL;
-    const uint64_t by = !step ? 1 : is_literal ? step->u.bits : 0;
-    const char *from = emit_expr_text(e, s->arg[0], EMIT_TERNARY);
-    const char *to = emit_expr_text(e, s->arg[1], EMIT_TERNARY);
+    const bool by_one = s->arg[2] == VYRE_NONE || (e->p->exprs[s->arg[2]].op == VYRE_EXPR_LITERAL &&
+                                                   e->p->exprs[s->arg[2]].u.bits == 1);
+    const char *step = by_one ? "1u" : emit_expr_text(e, s->arg[2], EMIT_TERNARY);
+    const char *end = emit_expr_text(e, s->arg[1], EMIT_TERNARY), *begin = "", *more = "";
     if (e->has_live) { /* what ends the loop may be missing */
-        to = emit_format(e, "vy_live ? %s : 0u", to);
+        end = emit_format(e, "vy_live ? %s : 0u", end);
     }
-    if (is_literal && by == 1 && e->p->exprs[s->arg[1]].op == VYRE_EXPR_LITERAL && !e->has_live) {
-        emit_line_of(e, place, "for (uint32_t %s = %s; %s < %s; %s++) {", i, from, i, to, i);
-    } else if (is_literal && by == 1) {
-        emit_line_of(e, place, "for (uint32_t %s = %s, vy_end_%s = %s; %s < vy_end_%s; %s++) {", i,
-                     from, i, to, i, i, i);
+    if (e->has_live || !is_fixed(e, s->arg[1])) {
+        begin = emit_format(e, ", vy_end_%s = %s", i, end);
+        end = emit_format(e, "vy_end_%s", i);
+    }
+    if (!by_one && !is_step(e, s->arg[2])) {
+        begin = emit_format(e, "%s, vy_step_%s = %s", begin, i, step);
+        step = emit_format(e, "vy_step_%s", i);
+        more = emit_format(e, " && %s != 0", step);
+    }
+    const char *next;
+    if (by_one) {
+        next = emit_format(e, "%s++", i);
+    } else if (stays_low(e, s)) {
+        next = emit_format(e, "%s += %s", i, step);
     } else {
-        const char *text =
-            step ? emit_expr_text(e, s->arg[2], EMIT_TERNARY) : ""; /* no step: by is 1 */
-        emit_line_of(e, place,
-                     "for (uint32_t %s = %s, vy_end_%s = %s, vy_step_%s = %s; %s < vy_end_%s && "
-                     "vy_step_%s != 0; %s = vy_end_%s - %s > vy_step_%s ? %s + vy_step_%s : "
-                     "vy_end_%s) {",
-                     i, from, i, to, i, text, i, i, i, i, i, i, i, i, i, i);
+        emit_use(e->used, EMIT_NEXT, EMIT_PRIVATE, VYRE_U32);
+        next = emit_format(e, "%s = vy_next(%s, %s, %s)", i, i, end, step);
     }
+    emit_line_of(e, place, "for (uint32_t %s = %s%s; %s < %s%s; %s) {", i,
+                 emit_expr_text(e, s->arg[0], EMIT_TERNARY), begin, i, end, more, next);
     e->indent++;
 }
 
