@@ -198,7 +198,9 @@ static bool is_taken(const char *name) {
             return true;
         }
     }
-    return is_vector(name) || vyre_name_is_operation(name, strlen(name));
+    /* OpenCL has functions of most names of operations; of this one there are many buffers. */
+    return is_vector(name) ||
+           (vyre_name_is_operation(name, strlen(name)) && strcmp(name, "row") != 0);
 }
 
 bool emit_names_init(vyre_unique *all, const vyre_allocator *a) {

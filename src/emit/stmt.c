@@ -264,18 +264,29 @@ static bool is_fixed(const emit_program *e, vyre_expr expr) {
     return op == VYRE_EXPR_LITERAL || op == VYRE_EXPR_REF || op == VYRE_EXPR_LEN;
 }
 
-/* Whether a step surely is not 0: a literal, or the size of a grid. */
+/* A bound or step that the text knows as a number; 0: none. */
+static uint64_t number_of(const emit_program *e, vyre_expr expr) {
+    const vyre_expr_node *n = &e->p->exprs[expr];
+    uint64_t count = 0;
+    switch ((int)n->op) {
+    case VYRE_EXPR_LITERAL: return n->u.bits;
+    case VYRE_EXPR_LEN: return emit_constant_count(e->p, n->ref, &count) ? count : 0;
+    case VYRE_EXPR_BUILTIN: return n->sub == VYRE_BUILTIN_GROUP_SIZE ? e->p->workgroup[n->axis] : 0;
+    default: return 0;
+    }
+}
+
+/* Whether a step surely is not 0: a number, or the size of a grid. */
 static bool is_step(const emit_program *e, vyre_expr expr) {
     const vyre_expr_node *n = &e->p->exprs[expr];
-    return (n->op == VYRE_EXPR_LITERAL && n->u.bits != 0) ||
+    return number_of(e, expr) != 0 ||
            (n->op == VYRE_EXPR_BUILTIN && n->sub == VYRE_BUILTIN_GLOBAL_SIZE);
 }
 
 /* Whether the value behind the last one of a loop does not wrap. */
 static bool stays_low(const emit_program *e, const vyre_stmt_node *s) {
-    const vyre_expr_node *end = &e->p->exprs[s->arg[1]], *step = &e->p->exprs[s->arg[2]];
-    return end->op == VYRE_EXPR_LITERAL && step->op == VYRE_EXPR_LITERAL && step->u.bits != 0 &&
-           end->u.bits + step->u.bits <= UINT32_MAX;
+    const uint64_t end = number_of(e, s->arg[1]), step = number_of(e, s->arg[2]);
+    return end != 0 && step != 0 && end + step <= UINT32_MAX;
 }
 
 /* Bounds and step are evaluated once; the loop ends where its next value would not be below the
@@ -283,8 +294,7 @@ static bool stays_low(const emit_program *e, const vyre_stmt_node *s) {
 static void open_for(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     const char *i = e->vars[s->var];
-    const bool by_one = s->arg[2] == VYRE_NONE || (e->p->exprs[s->arg[2]].op == VYRE_EXPR_LITERAL &&
-                                                   e->p->exprs[s->arg[2]].u.bits == 1);
+    const bool by_one = s->arg[2] == VYRE_NONE || number_of(e, s->arg[2]) == 1;
     const char *step = by_one ? "1u" : emit_expr_text(e, s->arg[2], EMIT_TERNARY);
     const char *end = emit_expr_text(e, s->arg[1], EMIT_TERNARY), *begin = "", *more = "";
     if (e->has_live) { /* what ends the loop may be missing */
