@@ -26,6 +26,10 @@ static vyre_place condition_place(const vyre_checker *c, const vyre_shapes *shap
                : step_place(c, shapes, step);
 }
 
+static const char *name_of(vyre_shape_kind scope) {
+    return scope == VYRE_SHAPE_GRID ? "grid" : scope == VYRE_SHAPE_GROUP ? "workgroup" : "subgroup";
+}
+
 /* "depends on `global_id.x`" */
 static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
                             const vyre_cause *cause, vyre_shape_kind scope, char *out) {
@@ -67,8 +71,7 @@ static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
         return;
     case VYRE_ORIGIN_NONE: break;
     }
-    (void)snprintf(out, PHRASE, "differs between lanes of the %s",
-                   scope == VYRE_SHAPE_GRID ? "grid" : "workgroup");
+    (void)snprintf(out, PHRASE, "differs between lanes of the %s", name_of(scope));
 }
 
 static const char *result_of(const vyre_checker *c, vyre_stmt stmt) {
@@ -138,7 +141,7 @@ static void choose_fix(const vyre_checker *c, const vyre_shapes *shapes, vyre_sh
                        "they count as arrived");
     } else {
         (void)snprintf(out, VYRE_DIAG_FIX, "move it to where all lanes of the %s come",
-                       scope == VYRE_SHAPE_GRID ? "grid" : "workgroup");
+                       name_of(scope));
     }
 }
 
@@ -161,8 +164,8 @@ static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t ste
     char fix[VYRE_DIAG_FIX];
     choose_fix(c, shapes, scope, causes, count, fix);
     vyre_checker_error(c, subgroup ? "V269" : "V010", vyre_checker_at(c, stmt), fix,
-                       "not all lanes of the %s come to this %s together%s",
-                       scope == VYRE_SHAPE_GRID ? "grid" : "workgroup", what, where);
+                       "not all lanes of the %s come to this %s together%s", name_of(scope), what,
+                       where);
     for (uint32_t i = 0; i < count; i++) {
         note_cause(c, shapes, &causes[i], scope);
     }
@@ -176,8 +179,12 @@ static void check_step(vyre_checker *c, vyre_shapes *shapes, uint32_t step, bool
     if (waits == 0 || told[at]) {
         return;
     }
-    const vyre_shape_kind scope = waits & VYRE_WAITS_GRID ? VYRE_SHAPE_GRID : VYRE_SHAPE_GROUP;
-    if (!vyre_shape_uniform(vyre_shapes_control(shapes, step), scope)) {
+    const vyre_shape_kind scope = waits & VYRE_WAITS_GRID    ? VYRE_SHAPE_GRID
+                                  : waits & VYRE_WAITS_GROUP ? VYRE_SHAPE_GROUP
+                                                             : VYRE_SHAPE_SUBGROUP;
+    const vyre_shape control = vyre_shapes_control(shapes, step);
+    if (scope == VYRE_SHAPE_SUBGROUP ? !vyre_shape_in_subgroup(c->p, control)
+                                     : !vyre_shape_uniform(control, scope)) {
         told[at] = true;
         report_divergence(c, shapes, step, scope);
     } else if (stmt->op == VYRE_STMT_BROADCAST) {

@@ -87,11 +87,11 @@ vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step) {
 
 vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
     const shape_node *node = &shapes->nodes.data[shapes->steps.data[step].control];
-    uint8_t kind = node->shape;
-    if (node->outer != VYRE_NONE && shapes->nodes.data[node->outer].shape > kind) {
-        kind = shapes->nodes.data[node->outer].shape;
-    }
-    return (vyre_shape){.kind = kind};
+    const vyre_shape here = {.kind = node->shape};
+    return node->outer == VYRE_NONE
+               ? here
+               : vyre_shapes_both(shapes->program, here,
+                                  (vyre_shape){.kind = shapes->nodes.data[node->outer].shape});
 }
 
 void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out) {

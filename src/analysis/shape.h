@@ -4,6 +4,7 @@
 #define VYRE_SRC_ANALYSIS_SHAPE_H
 
 #include "analysis/effects.h"
+#include "vyre/limits.h"
 
 /* From known to unknown. LINEAR means: along x, a value that is equal in a row plus stride times
  * local_id.x (modulo the width of the type); stride 1 is "consecutive". */
@@ -13,11 +14,14 @@ typedef enum vyre_shape_kind {
     VYRE_SHAPE_GROUP, /* the same for every lane of a workgroup */
     VYRE_SHAPE_ROW,   /* the same for lanes of a workgroup that differ only in x */
     VYRE_SHAPE_LINEAR,
+    VYRE_SHAPE_SUBGROUP, /* the same for every lane of a subgroup; only vyre_shape_in_subgroup
+                            compares it with ROW */
     VYRE_SHAPE_VARYING
 } vyre_shape_kind;
 
 typedef struct vyre_shape {
     uint8_t kind;   /* vyre_shape_kind */
+    bool aligned;   /* LINEAR of stride 1: the first lane of each subgroup has a multiple of 32 */
     int32_t stride; /* LINEAR: not 0; else 0 */
 } vyre_shape;
 
@@ -25,6 +29,21 @@ typedef struct vyre_shape {
 static inline bool vyre_shape_uniform(vyre_shape shape, vyre_shape_kind scope) {
     return shape.kind <= (uint8_t)scope;
 }
+
+/* Whether each subgroup lies in one row of lanes along x. */
+static inline bool vyre_rows_hold_subgroups(const vyre_program_view *p) {
+    return p->workgroup[0] % VYRE_SUBGROUP_SIZE_FIXED == 0 ||
+           (p->workgroup[1] == 1 && p->workgroup[2] == 1);
+}
+
+/* Whether such a value is the same for all lanes of a subgroup. */
+static inline bool vyre_shape_in_subgroup(const vyre_program_view *p, vyre_shape shape) {
+    return shape.kind <= VYRE_SHAPE_GROUP || shape.kind == VYRE_SHAPE_SUBGROUP ||
+           (shape.kind == VYRE_SHAPE_ROW && vyre_rows_hold_subgroups(p));
+}
+
+/* What a subgroup operation gives, `asked` being the shape of the lane that a shuffle asks for. */
+vyre_shape vyre_subgroup_shape(const vyre_program_view *p, vyre_subgroup_op op, vyre_shape asked);
 
 /* Immutable once made; keeps pointers to program and effects. */
 typedef struct vyre_shapes vyre_shapes;
@@ -71,8 +90,8 @@ typedef enum vyre_cause_kind {
     VYRE_CAUSE_ASSIGNED,  /* `var` gets its value at `step` */
     VYRE_CAUSE_MERGED,    /* `var` is assigned under the condition at `step` */
     VYRE_CAUSE_LEFT,      /* `var` is assigned in the loop at `step`, which lanes leave apart */
-    VYRE_CAUSE_RESULT     /* `var` is the result of an atomic, a subgroup operation, an opaque
-                             function: never uniform */
+    VYRE_CAUSE_RESULT     /* `var` is the result of an atomic, an opaque function, an operation of
+                             lanes: never uniform over the scope */
 } vyre_cause_kind;
 
 typedef enum vyre_origin_kind {
@@ -94,8 +113,8 @@ typedef struct vyre_cause {
     uint32_t writer;     /* step, or VYRE_NONE */
 } vyre_cause;
 
-/* Uses memory of `shapes`: not to be called from two threads at once. Fills at most `capacity`
- * causes and returns how many; 0 if control is uniform over the scope. */
+/* Over GRID, GROUP or SUBGROUP. Uses memory of `shapes`: not to be called from two threads at once.
+ * Fills at most `capacity` causes and returns how many; 0 if control is uniform over the scope. */
 uint32_t vyre_shapes_why(vyre_shapes *shapes, uint32_t step, vyre_shape_kind scope, vyre_cause *out,
                          uint32_t capacity);
 

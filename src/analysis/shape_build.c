@@ -118,7 +118,8 @@ static uint32_t add_fixed(walk *w, vyre_var var, vyre_shape_kind shape) {
                                     .step = top_step(w),
                                     .var = var,
                                     .since = {shape > VYRE_SHAPE_GRID ? now : 0,
-                                              shape > VYRE_SHAPE_GROUP ? now : 0}});
+                                              shape > VYRE_SHAPE_GROUP ? now : 0,
+                                              shape == VYRE_SHAPE_VARYING ? now : 0}});
 }
 
 static uint32_t add_varying(walk *w, vyre_var var) {
@@ -568,6 +569,22 @@ static void reduce(walk *w, const vyre_stmt_node *stmt) {
     bind(w, stmt->var, add_fixed(w, stmt->var, shape));
 }
 
+/* A subgroup operation. */
+static void exchange(walk *w, const vyre_stmt_node *stmt) {
+    if (stmt->var == VYRE_NONE) {
+        return;
+    }
+    if (stmt->sub == VYRE_SUBGROUP_SHUFFLE) {
+        const uint32_t node = add_value(w, SHAPE_ASKED, stmt->arg[1], stmt->var);
+        set_node(w, node);
+        bind(w, stmt->var, node);
+        return;
+    }
+    const vyre_shape shape =
+        vyre_subgroup_shape(w->p, (vyre_subgroup_op)stmt->sub, (vyre_shape){0});
+    bind(w, stmt->var, add_fixed(w, stmt->var, (vyre_shape_kind)shape.kind));
+}
+
 static void plain(walk *w, const vyre_stmt_node *stmt) {
     add_uses(w, stmt);
     switch ((uint32_t)stmt->op) {
@@ -578,8 +595,8 @@ static void plain(walk *w, const vyre_stmt_node *stmt) {
         (stmt->op == VYRE_STMT_LET ? bind : assign)(w, stmt->var, node);
         break;
     }
+    case VYRE_STMT_SUBGROUP: exchange(w, stmt); break;
     case VYRE_STMT_ATOMIC:
-    case VYRE_STMT_SUBGROUP:
         if (stmt->var != VYRE_NONE) {
             bind(w, stmt->var, add_varying(w, stmt->var));
         }

@@ -4,7 +4,7 @@
  * if, at each loop's head and after each loop. Control is a node too. An edge of a join carries a
  * value, or the control that decides which value arrives. Shapes only rise along the edges, so a
  * work list finds the least solution in time linear in the edges times the height of the lattice
- * (5). */
+ * (6). */
 #ifndef VYRE_SRC_ANALYSIS_SHAPE_GRAPH_H
 #define VYRE_SRC_ANALYSIS_SHAPE_GRAPH_H
 
@@ -28,7 +28,8 @@ typedef struct shape_step {
 typedef enum shape_node_kind {
     SHAPE_FIXED, /* keeps the shape it is born with */
     SHAPE_VALUE, /* expression `ref` of the step */
-    SHAPE_ASKED, /* what lanes of the group get by asking for expression `ref`, a lane */
+    SHAPE_ASKED, /* what lanes of the group or subgroup get by asking for expression `ref`, a lane
+                  */
     SHAPE_TRIPS, /* whether lanes make the same trips of the FOR at the step */
     SHAPE_INDEX, /* variable of the FOR at the step */
     SHAPE_JOIN   /* of the edges listed from `ref` */
@@ -40,15 +41,17 @@ typedef struct shape_node {
     uint8_t shape;   /* vyre_shape_kind */
     uint8_t decider; /* JOIN of values: control that came before the first value */
     bool queued;
-    bool news; /* it has risen, and its users were not told */
-    bool exit; /* a join after a loop */
+    bool news;    /* it has risen, and its users were not told */
+    bool aligned; /* as in vyre_shape */
+    bool exit;    /* a join after a loop */
     int32_t stride;
     uint32_t step;
     uint32_t ref;   /* VALUE: expression; JOIN: first edge */
     uint32_t outer; /* control: that around the innermost loop, all loops further out included;
                        or VYRE_NONE */
     vyre_var var;
-    uint32_t since[2]; /* when it stopped being uniform over the grid, the group; 0: it is */
+    uint32_t since[3]; /* when it stopped being uniform over the grid, the group, the subgroup; 0:
+                          it is */
 } shape_node;
 
 typedef struct shape_edge {
@@ -119,6 +122,9 @@ struct vyre_shapes {
 };
 
 enum { SHAPE_NODE_VARYING = 0 };
+
+/* Of a value that is the same where both are. */
+vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape b);
 #define SHAPE_NODE_MASK 0x7fffffffu
 
 /* shape_build.c: steps, uses, nodes and edges. */

@@ -6,6 +6,7 @@
  * value that varies. Loads follow their index: equal indices give equal values if nobody writes
  * the memory in the interval (shape_interval.c). */
 #include "analysis/shape_graph.h"
+#include "ir/fold.h"
 
 static const vyre_shape varying = {.kind = VYRE_SHAPE_VARYING};
 
@@ -22,40 +23,63 @@ static vyre_shape linear(int64_t stride) {
                : varying;
 }
 
-static bool along_x(vyre_shape shape) {
-    return shape.kind >= VYRE_SHAPE_LINEAR;
-}
-
-/* Of a value that is one of two, chosen alike by all lanes of a row. */
-static vyre_shape join(vyre_shape a, vyre_shape b) {
-    if (a.kind == VYRE_SHAPE_NONE || b.kind == VYRE_SHAPE_NONE) {
-        return a.kind == VYRE_SHAPE_NONE ? b : a;
+vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
+    if (a.kind == VYRE_SHAPE_SUBGROUP || b.kind == VYRE_SHAPE_SUBGROUP) {
+        return vyre_shape_in_subgroup(p, a) && vyre_shape_in_subgroup(p, b)
+                   ? uniform(VYRE_SHAPE_SUBGROUP)
+                   : varying;
     }
-    if (along_x(a) || along_x(b)) {
-        return a.kind == b.kind && a.stride == b.stride ? a : varying;
+    if (a.kind >= VYRE_SHAPE_LINEAR || b.kind >= VYRE_SHAPE_LINEAR) {
+        return varying;
     }
     return a.kind > b.kind ? a : b;
 }
 
-/* Of a value that an operation computes from two. */
-static vyre_shape combine(vyre_shape a, vyre_shape b) {
+/* Of a value that is one of two, chosen alike by all lanes of a row. */
+static vyre_shape join(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
     if (a.kind == VYRE_SHAPE_NONE || b.kind == VYRE_SHAPE_NONE) {
-        return uniform(VYRE_SHAPE_NONE);
+        return a.kind == VYRE_SHAPE_NONE ? b : a;
     }
-    return along_x(a) || along_x(b) ? varying : join(a, b);
+    if (a.kind == b.kind && a.stride == b.stride) {
+        a.aligned = a.aligned && b.aligned;
+        return a;
+    }
+    return vyre_shapes_both(p, a, b);
+}
+
+/* Of a value that an operation computes from two. */
+static vyre_shape combine(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
+    return a.kind == VYRE_SHAPE_NONE || b.kind == VYRE_SHAPE_NONE ? uniform(VYRE_SHAPE_NONE)
+                                                                  : vyre_shapes_both(p, a, b);
 }
 
 /* Of a value of which control decides. */
-static vyre_shape decide(vyre_shape value, vyre_shape control) {
-    if (value.kind == VYRE_SHAPE_NONE || along_x(control)) {
-        return value.kind == VYRE_SHAPE_NONE ? value : varying;
+static vyre_shape decide(const vyre_program_view *p, vyre_shape value, vyre_shape control) {
+    if (value.kind == VYRE_SHAPE_NONE ||
+        (value.kind == VYRE_SHAPE_LINEAR && control.kind <= VYRE_SHAPE_ROW)) {
+        return value;
     }
-    return value.kind >= control.kind ? value : control;
+    return vyre_shapes_both(p, value, control);
+}
+
+vyre_shape vyre_subgroup_shape(const vyre_program_view *p, vyre_subgroup_op op, vyre_shape asked) {
+    const uint32_t lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    const vyre_shape alike =
+        uniform(lanes <= VYRE_SUBGROUP_SIZE_FIXED ? VYRE_SHAPE_GROUP : VYRE_SHAPE_SUBGROUP);
+    if (op == VYRE_SUBGROUP_SHUFFLE) {
+        return asked.kind == VYRE_SHAPE_NONE      ? asked
+               : vyre_shape_in_subgroup(p, asked) ? alike
+                                                  : varying;
+    }
+    return vyre_subgroup_asks(op) || op == VYRE_SUBGROUP_SCAN_ADD ? varying : alike;
 }
 
 static vyre_shape builtin_shape(const vyre_program_view *p, const vyre_expr_node *expr) {
     const bool single = p->workgroup[expr->axis] == 1;
-    const vyre_shape lane = expr->axis == 0 ? linear(1) : uniform(VYRE_SHAPE_ROW);
+    vyre_shape lane = expr->axis == 0 ? linear(1) : uniform(VYRE_SHAPE_ROW);
+    lane.aligned = expr->axis == 0 && (expr->sub == VYRE_BUILTIN_LOCAL_ID
+                                           ? vyre_rows_hold_subgroups(p)
+                                           : p->workgroup[0] % VYRE_SUBGROUP_SIZE_FIXED == 0);
     switch ((vyre_builtin)expr->sub) {
     case VYRE_BUILTIN_GLOBAL_ID: return single ? uniform(VYRE_SHAPE_GROUP) : lane;
     case VYRE_BUILTIN_LOCAL_ID: return single ? uniform(VYRE_SHAPE_GRID) : lane;
@@ -73,10 +97,11 @@ static vyre_shape builtin_shape(const vyre_program_view *p, const vyre_expr_node
 static vyre_shape load_shape(const vyre_program_view *p, const vyre_expr_node *expr,
                              vyre_shape index, bool written) {
     const vyre_role role = (vyre_role)p->decls[expr->ref].role;
-    if (index.kind != VYRE_SHAPE_NONE && (written || role == VYRE_PRIVATE || along_x(index))) {
+    if (index.kind != VYRE_SHAPE_NONE &&
+        (written || role == VYRE_PRIVATE || index.kind == VYRE_SHAPE_LINEAR)) {
         return varying;
     }
-    return role == VYRE_WORKGROUP ? combine(index, uniform(VYRE_SHAPE_GROUP)) : index;
+    return role == VYRE_WORKGROUP ? combine(p, index, uniform(VYRE_SHAPE_GROUP)) : index;
 }
 
 /* The value of an integer literal, or of a const that names one. */
@@ -90,6 +115,65 @@ static bool constant(const vyre_program_view *p, vyre_expr expr, int64_t *out) {
     }
     *out = node->type == VYRE_I32 ? (int32_t)node->u.bits : (int64_t)node->u.bits;
     return node->type != VYRE_U64 || *out >= 0;
+}
+
+/* The same, and sizes that every program knows. */
+static bool known(const vyre_program_view *p, vyre_expr expr, int64_t *out) {
+    const vyre_expr_node *node = &p->exprs[expr];
+    uint64_t bits;
+    if (node->op == VYRE_EXPR_BUILTIN && node->sub == VYRE_BUILTIN_SUBGROUP_SIZE) {
+        *out = VYRE_SUBGROUP_SIZE_FIXED;
+        return true;
+    }
+    if (node->op == VYRE_EXPR_BUILTIN && node->sub == VYRE_BUILTIN_GROUP_SIZE) {
+        *out = p->workgroup[node->axis];
+        return true;
+    }
+    if (node->op == VYRE_EXPR_REF && node->type == VYRE_U32 &&
+        p->decls[node->ref].role == VYRE_CONST && vyre_fold_const(p, node->ref, &bits)) {
+        *out = (int64_t)bits;
+        return true;
+    }
+    return constant(p, expr, out);
+}
+
+/* Whether the value at `expr` is a known multiple of 32. */
+static bool whole_subgroups(const vyre_program_view *p, vyre_expr expr) {
+    int64_t value;
+    return known(p, expr, &value) && value % VYRE_SUBGROUP_SIZE_FIXED == 0;
+}
+
+/* Of an operation on a value that counts the lanes of each subgroup from a multiple of 32 on, and a
+ * known one: whether all lanes get the same. They do where the other 32 - 1 values above that
+ * multiple make no difference: quotients by multiples of 32, and comparisons that tell whole
+ * subgroups apart. Numbers do not wrap between two multiples of 32; a signed quotient rounds
+ * towards 0 and may differ. */
+static bool same_in_subgroup(const vyre_program_view *p, const vyre_expr_node *expr, vyre_shape x,
+                             vyre_shape y) {
+    enum { SIZE = VYRE_SUBGROUP_SIZE_FIXED };
+    const bool turned = y.aligned;
+    uint32_t op = expr->op;
+    int64_t c;
+    if (x.aligned == turned || !known(p, expr->u.arg[turned ? 0 : 1], &c)) {
+        return false;
+    }
+    if (turned) {
+        op = op == VYRE_EXPR_LT   ? VYRE_EXPR_GT
+             : op == VYRE_EXPR_GT ? VYRE_EXPR_LT
+             : op == VYRE_EXPR_LE ? VYRE_EXPR_GE
+             : op == VYRE_EXPR_GE ? VYRE_EXPR_LE
+                                  : VYRE_EXPR_COUNT;
+    }
+    switch (op) {
+    case VYRE_EXPR_DIV: return expr->type == VYRE_U32 && c > 0 && c % SIZE == 0;
+    case VYRE_EXPR_SHR: return c >= 5 && c < 32;
+    case VYRE_EXPR_BIT_AND:
+    case VYRE_EXPR_LT:
+    case VYRE_EXPR_GE: return (c & (SIZE - 1)) == 0;
+    case VYRE_EXPR_GT:
+    case VYRE_EXPR_LE: return (c & (SIZE - 1)) == SIZE - 1;
+    default: return false;
+    }
 }
 
 /* Of values of which both grow alike along x: what is left is the same in a row, and in the group
@@ -107,6 +191,14 @@ static bool is_group_start(const vyre_program_view *p, const vyre_expr_node *exp
            x->axis == y->axis;
 }
 
+/* A sum or difference that still counts from a multiple of 32 on. */
+static vyre_shape moved(const vyre_program_view *p, const vyre_expr_node *expr, vyre_shape x,
+                        vyre_shape y, vyre_shape to) {
+    to.aligned = (x.aligned && whole_subgroups(p, expr->u.arg[1])) ||
+                 (y.aligned && expr->op == VYRE_EXPR_ADD && whole_subgroups(p, expr->u.arg[0]));
+    return to;
+}
+
 /* Operations that keep strides; VARYING if this is none. */
 static vyre_shape strided(const vyre_program_view *p, const vyre_expr_node *expr, vyre_shape x,
                           vyre_shape y) {
@@ -115,13 +207,13 @@ static vyre_shape strided(const vyre_program_view *p, const vyre_expr_node *expr
     if (x.kind == VYRE_SHAPE_NONE || y.kind == VYRE_SHAPE_NONE) {
         return uniform(VYRE_SHAPE_NONE);
     }
-    if (x.kind == VYRE_SHAPE_VARYING || y.kind == VYRE_SHAPE_VARYING ||
+    if (x.kind > VYRE_SHAPE_LINEAR || y.kind > VYRE_SHAPE_LINEAR ||
         !vyre_type_is_integer((vyre_type)expr->type)) {
         return varying;
     }
     switch ((uint32_t)expr->op) {
-    case VYRE_EXPR_ADD: return a + b == 0 ? cancelled(p) : linear(a + b);
-    case VYRE_EXPR_SUB: return a - b == 0 ? cancelled(p) : linear(a - b);
+    case VYRE_EXPR_ADD: return a + b == 0 ? cancelled(p) : moved(p, expr, x, y, linear(a + b));
+    case VYRE_EXPR_SUB: return a - b == 0 ? cancelled(p) : moved(p, expr, x, y, linear(a - b));
     case VYRE_EXPR_NEG: return linear(-a);
     case VYRE_EXPR_MUL:
         if (constant(p, expr->u.arg[1], &factor) || constant(p, expr->u.arg[0], &factor)) {
@@ -156,17 +248,22 @@ static vyre_shape operation(const vyre_program_view *p, const vyre_expr_node *ex
         return uniform(VYRE_SHAPE_GROUP);
     }
     for (uint32_t i = 0; i < arity; i++) {
-        result = combine(result, shapes[expr->u.arg[i] - first]);
+        result = combine(p, result, shapes[expr->u.arg[i] - first]);
     }
     if (result.kind != VYRE_SHAPE_VARYING || arity > 2) {
         return result;
     }
-    return strided(p, expr, shapes[expr->u.arg[0] - first],
-                   arity > 1 ? shapes[expr->u.arg[1] - first] : uniform(VYRE_SHAPE_GRID));
+    const vyre_shape x = shapes[expr->u.arg[0] - first];
+    const vyre_shape y = arity > 1 ? shapes[expr->u.arg[1] - first] : uniform(VYRE_SHAPE_GRID);
+    result = strided(p, expr, x, y);
+    return result.kind == VYRE_SHAPE_VARYING && arity == 2 && same_in_subgroup(p, expr, x, y)
+               ? vyre_subgroup_shape(p, VYRE_SUBGROUP_ADD, y)
+               : result;
 }
 
 static vyre_shape node_shape(const vyre_shapes *s, uint32_t node) {
-    return (vyre_shape){.kind = s->nodes.data[node].shape, .stride = s->nodes.data[node].stride};
+    const shape_node *n = &s->nodes.data[node];
+    return (vyre_shape){.kind = n->shape, .aligned = n->aligned, .stride = n->stride};
 }
 
 void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out) {
@@ -202,32 +299,36 @@ bool vyre_shapes_enqueue(vyre_shapes *s, uint32_t node) {
 /* Raises a node and tells its users: joins take the news at once, expressions are enqueued. */
 static bool raise_node(vyre_shapes *s, uint32_t node, vyre_shape to) {
     shape_node *n = &s->nodes.data[node];
-    if (n->shape == to.kind && n->stride == to.stride) {
+    if (n->shape == to.kind && n->stride == to.stride && n->aligned == to.aligned) {
         return true;
     }
+    const bool apart[] = {to.kind > VYRE_SHAPE_GRID, to.kind > VYRE_SHAPE_GROUP,
+                          !vyre_shape_in_subgroup(s->program, to)};
     s->clock++;
-    for (uint32_t scope = 0; scope < 2; scope++) {
-        if (n->since[scope] == 0 && to.kind > VYRE_SHAPE_GRID + scope) {
+    for (uint32_t scope = 0; scope < 3; scope++) {
+        if (n->since[scope] == 0 && apart[scope]) {
             n->since[scope] = s->clock;
         }
     }
     n->shape = to.kind;
     n->stride = to.stride;
+    n->aligned = to.aligned;
     n->news = true;
     return vyre_shapes_enqueue(s, node);
 }
 
 /* A join with one more value, or with control that has risen. */
-static vyre_shape joined(shape_node *join_node, vyre_shape news, bool control) {
-    const vyre_shape now = {.kind = join_node->shape, .stride = join_node->stride};
+static vyre_shape joined(const vyre_shapes *s, uint32_t node, vyre_shape news, bool control) {
+    const vyre_program_view *p = s->program;
+    shape_node *join_node = &s->nodes.data[node];
+    const vyre_shape now = node_shape(s, node);
+    const vyre_shape decider = uniform((vyre_shape_kind)join_node->decider);
     if (!control) {
-        return decide(join(now, news), uniform((vyre_shape_kind)join_node->decider));
+        return decide(p, join(p, now, news), decider);
     }
-    const vyre_shape decider = decide(uniform(VYRE_SHAPE_GRID), news);
-    if (join_node->decider < decider.kind) {
-        join_node->decider = decider.kind;
-    }
-    return decide(now, decider);
+    join_node->decider =
+        vyre_shapes_both(p, decider, decide(p, uniform(VYRE_SHAPE_GRID), news)).kind;
+    return decide(p, now, uniform((vyre_shape_kind)join_node->decider));
 }
 
 /* Only of a rise: a wave of users that change nothing would run through the rest of the program. */
@@ -241,7 +342,7 @@ static bool tell_users(vyre_shapes *s, uint32_t node) {
         const uint32_t user = s->users[i] & SHAPE_NODE_MASK;
         if (s->nodes.data[user].kind == SHAPE_JOIN) {
             const bool control = s->users[i] > SHAPE_NODE_MASK;
-            if (!raise_node(s, user, joined(&s->nodes.data[user], shape, control))) {
+            if (!raise_node(s, user, joined(s, user, shape, control))) {
                 return false;
             }
         } else if (!vyre_shapes_enqueue(s, user)) {
@@ -265,8 +366,10 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
         if (s->nodes.data[node].kind == SHAPE_VALUE) {
             shape = s->scratch[s->nodes.data[node].ref - stmt->first_expr];
         } else if (s->nodes.data[node].kind == SHAPE_ASKED) {
-            shape = combine(s->scratch[s->nodes.data[node].ref - stmt->first_expr],
-                            uniform(VYRE_SHAPE_GROUP));
+            const vyre_shape asked = s->scratch[s->nodes.data[node].ref - stmt->first_expr];
+            shape = stmt->op == VYRE_STMT_SUBGROUP
+                        ? vyre_subgroup_shape(p, (vyre_subgroup_op)stmt->sub, asked)
+                        : combine(p, asked, uniform(VYRE_SHAPE_GROUP));
         } else {
             const vyre_shape from = s->scratch[stmt->arg[0] - stmt->first_expr];
             const vyre_shape to = s->scratch[stmt->arg[1] - stmt->first_expr];
@@ -274,12 +377,12 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
                                       ? uniform(VYRE_SHAPE_GRID)
                                       : s->scratch[stmt->arg[2] - stmt->first_expr];
             const vyre_shape start = s->steps.data[step].even ? uniform(VYRE_SHAPE_GRID) : from;
-            shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(combine(start, to), by)
+            shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(p, combine(p, start, to), by)
                     : by.kind == VYRE_SHAPE_NONE            ? by
-                                                            : decide(from, by);
+                                                            : decide(p, from, by);
         }
         /* Joined with what it was: a stride may cancel out, and shapes must only rise. */
-        if (!raise_node(s, node, join(node_shape(s, node), shape))) {
+        if (!raise_node(s, node, join(p, node_shape(s, node), shape))) {
             return false;
         }
     }

@@ -11,7 +11,13 @@ typedef struct trace {
 
 /* 0: uniform. */
 static uint32_t since(const trace *t, uint32_t node) {
-    return t->s->nodes.data[node].since[t->scope - VYRE_SHAPE_GRID];
+    return t->s->nodes.data[node]
+        .since[t->scope == VYRE_SHAPE_SUBGROUP ? 2 : t->scope - VYRE_SHAPE_GRID];
+}
+
+static bool is_uniform(const trace *t, vyre_shape shape) {
+    return t->scope == VYRE_SHAPE_SUBGROUP ? vyre_shape_in_subgroup(t->s->program, shape)
+                                           : vyre_shape_uniform(shape, t->scope);
 }
 
 /* The edge of a join that lost uniformity first, or VYRE_NONE. */
@@ -144,7 +150,7 @@ static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre
         const vyre_expr_node *expr = &p->exprs[i];
         const bool uses = expr->op == VYRE_EXPR_VAR || expr->op == VYRE_EXPR_LOAD;
         const uint32_t value = uses ? t->s->uses.data[use++] : 0;
-        if (i < first || vyre_shape_uniform(t->s->scratch[i - stmt->first_expr], t->scope)) {
+        if (i < first || is_uniform(t, t->s->scratch[i - stmt->first_expr])) {
             continue;
         }
         vyre_origin_kind kind = VYRE_ORIGIN_NONE;
@@ -181,7 +187,7 @@ static uint32_t explain_value(const trace *t, uint32_t node, vyre_cause *cause) 
         cause->origin_kind = VYRE_ORIGIN_NONE;
         return VYRE_NONE;
     }
-    if (n->kind == SHAPE_VALUE) {
+    if (n->kind == SHAPE_VALUE || n->kind == SHAPE_ASKED) {
         return find_origin(t, n->step, vyre_tree_begin(p, n->ref), n->ref + 1, cause);
     }
     if (n->kind == SHAPE_TRIPS) {

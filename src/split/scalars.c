@@ -41,6 +41,11 @@ static void spread_of_stmt(vyre_scalars *sc, vyre_stmt s) {
         vyre_shapes_exprs(sc->shapes, step, sc->scratch);
         const uint8_t asked = sc->scratch[n->arg[1] - n->first_expr].kind;
         value = asked > VYRE_SHAPE_GROUP ? asked : VYRE_SHAPE_GROUP;
+    } else if (n->op == VYRE_STMT_SUBGROUP) {
+        vyre_shapes_exprs(sc->shapes, step, sc->scratch);
+        const vyre_shape asked =
+            n->arg[1] == VYRE_NONE ? (vyre_shape){0} : sc->scratch[n->arg[1] - n->first_expr];
+        value = vyre_subgroup_shape(sc->p, (vyre_subgroup_op)n->sub, asked).kind;
     } else if (n->op == VYRE_STMT_BASE ||
                (n->op == VYRE_STMT_GROUP && n->sub != VYRE_REDUCE_SCAN_ADD)) {
         value = VYRE_SHAPE_GROUP;

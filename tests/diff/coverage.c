@@ -166,6 +166,7 @@ static cell_level level_of(const walk *w, uint32_t step) {
     switch ((vyre_shape_kind)vyre_shapes_control(w->shapes, step).kind) {
     case VYRE_SHAPE_GROUP: return CELL_GROUP;
     case VYRE_SHAPE_ROW: return CELL_ROW;
+    case VYRE_SHAPE_SUBGROUP: return CELL_TOGETHER;
     case VYRE_SHAPE_LINEAR:
     case VYRE_SHAPE_VARYING: return CELL_VARYING;
     case VYRE_SHAPE_NONE:

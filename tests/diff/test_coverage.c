@@ -44,7 +44,7 @@ typedef struct jump {
 static void expect_jumps(const char *body, const jump *wanted, uint32_t count) {
     char text[1024], name[80];
     (void)snprintf(text, sizeof text,
-                   "program p workgroup(4, 2) grid(3) { in a : u32[12]; out o : u32[12];\n"
+                   "program p workgroup(4, 16) grid(3) { in a : u32[12]; out o : u32[12];\n"
                    "fn f() -> u32 { return 1; } let i = global_id.x; %s }",
                    body);
     vyre_program *program = run_parse(text);
@@ -81,6 +81,7 @@ TEST(who_takes_a_jump_is_measured) {
                  {"a[2] == 1", CELL_GRID},
                  {"group_id.x == k", CELL_GROUP},
                  {"local_id.y == k", CELL_ROW},
+                 {"subgroup_any(local_id.x == k)", CELL_TOGETHER},
                  {"global_id.x == k", CELL_VARYING}};
     for (uint32_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         char body[256];

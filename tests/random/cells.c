@@ -144,7 +144,7 @@ const char *cell_refusal(cell c) {
 /* Names */
 
 static const char *const jumps[] = {"break", "continue", "exit", "return", "trap"};
-static const char *const levels[] = {"constant", "grid", "group", "row", "varying"};
+static const char *const levels[] = {"constant", "grid", "group", "row", "subgroup", "varying"};
 static const char *const sides[] = {"before", "behind"};
 
 static const char *stmt_name(vyre_stmt_op op) {

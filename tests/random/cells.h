@@ -39,6 +39,7 @@ typedef enum cell_level {
     CELL_GRID,
     CELL_GROUP,
     CELL_ROW,
+    CELL_TOGETHER, /* the subgroup */
     CELL_VARYING,
     CELL_LEVELS
 } cell_level;

@@ -8,7 +8,7 @@
 /* Of a new condition or value: often uniform, for that is where barriers may stand. */
 level order_free_level(order_free *g) {
     const uint32_t draw = random_below(&g->x, 10);
-    return draw < 5 ? LEVEL_GRID : draw < 7 ? LEVEL_GROUP : LEVEL_LANE;
+    return draw < 5 ? LEVEL_GRID : draw < 7 ? LEVEL_GROUP : draw == 7 ? LEVEL_SUBGROUP : LEVEL_LANE;
 }
 
 void order_free_local(order_free *g, vyre_var var, level l, bool fixed) {
@@ -191,7 +191,7 @@ static void add_wanted_atomic(order_free *g, place at) {
 }
 
 static void add_subgroup(order_free *g, place at) {
-    if (!at.waits || at.level > LEVEL_GROUP) {
+    if (!at.waits || at.level > LEVEL_SUBGROUP) {
         return;
     }
     const vyre_subgroup_op op = (vyre_subgroup_op)random_below(&g->x, VYRE_SUBGROUP_COUNT);
@@ -200,9 +200,13 @@ static void add_subgroup(order_free *g, place at) {
         type = random_type(&g->x);
     } while (!vyre_operands_accept(vyre_subgroup_operands(op), 0, type));
     const vyre_expr value = order_free_expr(g, type, LEVEL_LANE);
-    const vyre_expr lane = vyre_subgroup_asks(op) ? order_free_below(g, 34, LEVEL_LANE) : VYRE_NONE;
+    const level asks = random_chance(&g->x, 40) ? LEVEL_SUBGROUP : LEVEL_LANE;
+    const vyre_expr lane = vyre_subgroup_asks(op) ? order_free_below(g, 34, asks) : VYRE_NONE;
+    const level own = op == VYRE_SUBGROUP_SHUFFLE                              ? asks
+                      : vyre_subgroup_asks(op) || op == VYRE_SUBGROUP_SCAN_ADD ? LEVEL_LANE
+                                                                               : LEVEL_SUBGROUP;
     order_free_local(g, vyre_build_subgroup(g->x.b, order_free_name(g, "s"), op, value, lane),
-                     LEVEL_LANE, false);
+                     higher(at.level, own), false);
 }
 
 /* Whether the elements may be reduced, and how. */

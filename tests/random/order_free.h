@@ -11,8 +11,8 @@
  * commute.
  *
  * Why barriers stand in uniform control: every variable has a level (the same for the grid, the
- * group, or the lane alone); it is assigned only values of that level, under control of that
- * level. Why it ends: every loop is counted, with few trips. */
+ * group, the subgroup, or the lane alone); it is assigned only values of that level, under control
+ * of that level. Why it ends: every loop is counted, with few trips. */
 #ifndef VYRE_TESTS_RANDOM_ORDER_FREE_H
 #define VYRE_TESTS_RANDOM_ORDER_FREE_H
 
@@ -21,7 +21,7 @@
 
 enum { ARRAYS = 16, VALUES = 6, FNS = 2, LOCALS = 48, NAME = 16, MOST_NESTING = 4 };
 
-typedef enum level { LEVEL_GRID, LEVEL_GROUP, LEVEL_LANE } level;
+typedef enum level { LEVEL_GRID, LEVEL_GROUP, LEVEL_SUBGROUP, LEVEL_LANE } level;
 typedef enum mode { MODE_OWN, MODE_SHARED, MODE_ATOMIC } mode;
 
 typedef struct usage {

@@ -11,7 +11,10 @@ static cell_level level_of(const order_free *g) {
 
 /* As few levels as the generator knows. */
 static level coarse(cell_level l) {
-    return l <= CELL_GRID ? LEVEL_GRID : l == CELL_GROUP ? LEVEL_GROUP : LEVEL_LANE;
+    return l <= CELL_GRID       ? LEVEL_GRID
+           : l == CELL_GROUP    ? LEVEL_GROUP
+           : l == CELL_TOGETHER ? LEVEL_SUBGROUP
+                                : LEVEL_LANE;
 }
 
 static bool may_end(const order_free *g) {
@@ -33,6 +36,9 @@ static vyre_expr base(order_free *g, vyre_var counter) {
     switch (level_of(g)) {
     case CELL_GROUP: return vyre_build_id(b, VYRE_BUILTIN_GROUP_ID, 0);
     case CELL_ROW: return vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, g->size[1] > 1 ? 1 : 2);
+    case CELL_TOGETHER:
+        return vyre_build_op(b, VYRE_EXPR_DIV, vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, 0),
+                             vyre_build_u32(b, 32), VYRE_NONE);
     case CELL_VARYING: return vyre_build_var(b, g->lane);
     case CELL_CONSTANT:
     case CELL_GRID:

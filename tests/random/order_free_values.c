@@ -107,7 +107,7 @@ static bool may_load(const order_free *g, uint32_t i, vyre_type type) {
     const bool lanes = g->modes.of[i].mode == MODE_OWN; /* private arrays too */
     return vyre_type_widened(a->type) == type && g->modes.of[i].mode != MODE_ATOMIC &&
            (g->level == LEVEL_LANE || (!lanes && a->role != VYRE_WORKGROUP) ||
-            (!lanes && g->level == LEVEL_GROUP));
+            (!lanes && g->level >= LEVEL_GROUP));
 }
 
 static vyre_expr load_leaf(order_free *g, vyre_type type, uint32_t depth) {
@@ -140,14 +140,28 @@ static vyre_expr local_leaf(order_free *g, vyre_type type) {
     return VYRE_NONE;
 }
 
+/* The number of the subgroup, or nearly: rows are made of whole subgroups. */
+static vyre_expr subgroup_leaf(order_free *g) {
+    static const vyre_expr_op ops[] = {VYRE_EXPR_DIV, VYRE_EXPR_SHR, VYRE_EXPR_BIT_AND};
+    static const uint32_t by[] = {32, 5, 96};
+    const uint32_t way = random_below(&g->x, 3);
+    return vyre_build_op(g->x.b, ops[way], id(g, VYRE_BUILTIN_LOCAL_ID, 0),
+                         vyre_build_u32(g->x.b, by[way]), VYRE_NONE);
+}
+
 static vyre_expr id_leaf(order_free *g) {
-    static const vyre_builtin ids[3][4] = {{VYRE_BUILTIN_NUM_GROUPS, VYRE_BUILTIN_GROUP_SIZE,
+    static const vyre_builtin ids[4][4] = {{VYRE_BUILTIN_NUM_GROUPS, VYRE_BUILTIN_GROUP_SIZE,
                                             VYRE_BUILTIN_GLOBAL_SIZE, VYRE_BUILTIN_SUBGROUP_SIZE},
                                            {VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_GROUP_ID,
                                             VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS},
+                                           {VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_NUM_GROUPS,
+                                            VYRE_BUILTIN_GROUP_ID, VYRE_BUILTIN_SUBGROUP_SIZE},
                                            {VYRE_BUILTIN_GLOBAL_ID, VYRE_BUILTIN_LOCAL_ID,
                                             VYRE_BUILTIN_SUBGROUP_LOCAL_ID,
                                             VYRE_BUILTIN_GLOBAL_ID}};
+    if (g->level == LEVEL_SUBGROUP && g->axes == 1 && random_chance(&g->x, 70)) {
+        return subgroup_leaf(g);
+    }
     const vyre_builtin builtin = ids[g->level][random_below(&g->x, 4)];
     return id(g, builtin, vyre_builtin_axes(builtin) == 3 ? random_below(&g->x, 3) : 0);
 }
@@ -189,11 +203,12 @@ static void fit_jump(order_free *g, uint32_t size[3]) {
 }
 
 static void draw_grid(order_free *g, uint32_t size[3], uint32_t groups[3]) {
-    const uint32_t draw = random_below(&g->x, 100);
+    const bool parts = (g->wishes >> WISH_JUMP & 1) != 0 && g->jump.part[1] == CELL_TOGETHER;
+    const uint32_t draw = parts ? 0 : random_below(&g->x, 100);
     g->axes = draw < 60 ? 1 : draw < 80 ? 2 : 3;
     groups[0] = 2 + random_below(&g->x, 2);
     size[0] = 1 + random_below(&g->x, g->axes == 1 ? 6 : 3);
-    if (g->axes == 1 && random_chance(&g->x, 20)) {
+    if (g->axes == 1 && (parts || random_chance(&g->x, 20))) {
         size[0] = 33 + random_below(&g->x, 4); /* two subgroups */
     }
     for (uint32_t axis = 1; axis < g->axes; axis++) {

@@ -545,28 +545,32 @@ TEST(shapes_of_values) {
         "g[0] = local_id.x << 3; g[0] = local_id.x * local_id.x; g[0] = local_id.x / 2;\n"
         "g[0] = local_id.z; g[0] = k - local_id.x; g[0] = n[local_id.y];\n"
         "g[0] = u32(i32(local_id.x)); g[0] = subgroup_local_id;",
-        (const vyre_shape[]){{GRID, 0},
-                             {GROUP, 0},
-                             {ROW, 0},
-                             {LINEAR, 1},
-                             {LINEAR, 4},
-                             {GROUP, 0},
-                             {LINEAR, 8},
-                             {VARYING, 0},
-                             {VARYING, 0},
-                             {GRID, 0},
-                             {LINEAR, -1},
-                             {ROW, 0},
-                             {LINEAR, 1},
-                             {VARYING, 0}},
+        (const vyre_shape[]){{.kind = GRID},
+                             {.kind = GROUP},
+                             {.kind = ROW},
+                             {.kind = LINEAR, .stride = 1},
+                             {.kind = LINEAR, .stride = 4},
+                             {.kind = GROUP},
+                             {.kind = LINEAR, .stride = 8},
+                             {.kind = VARYING},
+                             {.kind = VARYING},
+                             {.kind = GRID},
+                             {.kind = LINEAR, .stride = -1},
+                             {.kind = ROW},
+                             {.kind = LINEAR, .stride = 1},
+                             {.kind = VARYING}},
         14);
-    shapes_of_stores(
-        "for (i in global_id.x .. 9 step global_size.x) { g[i] = i; }\n"
-        "let x = local_id.x; if (k == 0) { x = x + 1; } g[0] = x;\n"
-        "for (j in 0 .. local_id.x) { g[0] = j; let y = 0;\n"
-        "  for (m in 0 .. 4) { y = y + m; } g[0] = y; }\n"
-        "let z = local_id.x; for (q in 0 .. 3) { z = z + 2; } g[0] = z;",
-        (const vyre_shape[]){{LINEAR, 1}, {LINEAR, 1}, {GRID, 0}, {GRID, 0}, {LINEAR, 1}}, 5);
+    shapes_of_stores("for (i in global_id.x .. 9 step global_size.x) { g[i] = i; }\n"
+                     "let x = local_id.x; if (k == 0) { x = x + 1; } g[0] = x;\n"
+                     "for (j in 0 .. local_id.x) { g[0] = j; let y = 0;\n"
+                     "  for (m in 0 .. 4) { y = y + m; } g[0] = y; }\n"
+                     "let z = local_id.x; for (q in 0 .. 3) { z = z + 2; } g[0] = z;",
+                     (const vyre_shape[]){{.kind = LINEAR, .stride = 1},
+                                          {.kind = LINEAR, .stride = 1},
+                                          {.kind = GRID},
+                                          {.kind = GRID},
+                                          {.kind = LINEAR, .stride = 1}},
+                     5);
 }
 
 /* Nested loops whose variables feed each other: the answer must come soon and be right. */
