@@ -11,7 +11,8 @@ enum {
      * uniformity messages name the path. */
     VYRE_LIMIT_NESTING = 64,
     /* Depth of one expression (V033): emitters print expressions as nested text, and compilers
-     * behind them recurse. */
+     * behind them recurse. In a text, operations of two values may be deeper, as in long sums:
+     * parts are bound by lets, but not where those would be evaluated too early. */
     VYRE_LIMIT_EXPR_DEPTH = 128,
     /* Nodes of the expressions of one statement: bounds the interpreter's value stack. */
     VYRE_LIMIT_STMT_EXPRS = 1 << 16,

@@ -3,8 +3,9 @@
  * Three facts make it three loops. A literal's type may come from its user, so types go down, users
  * first. An effect inside an expression becomes a statement before it; a load to its left would
  * then be evaluated too late, so it is bound by a let of its own unless something bound earlier
- * already contains it. And the builder takes operands before users, which is the order of the
- * array. Cost: linear in the nodes. */
+ * already contains it. (So is what is too deep for one expression, such as a sum of many terms.)
+ * And the builder takes operands before users, which is the order of the array. Cost: linear in the
+ * nodes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -110,6 +111,12 @@ static void refuse_effect(vyre_parser *p, const vyre_node *n) {
                       vyre_source_describe(&p->source, n->first, room), reasons[n->refuse].where);
 }
 
+/* A let would be evaluated too early, or there can be none. */
+static void refuse_depth(vyre_parser *p, const vyre_node *n) {
+    vyre_parser_error(p, "V033", n->first, n->last, "bind parts of it with let",
+                      "this expression is more than %d deep", VYRE_LIMIT_EXPR_DEPTH);
+}
+
 /* Which loads must be bound before an effect to their right. A node belongs to the statement of its
  * nearest user that is bound (its cap); a load is in danger when an effect comes between the two.
  * One that might not be evaluated is bound together with the operator that decides it. */
@@ -120,8 +127,11 @@ static void settle_order(vyre_parser *p) {
         if (n->cap == 0) {
             n->cap = VYRE_NONE; /* a root: bound by the statement itself */
         }
-        n->bound = next_effect < n->cap &&
-                   (n->op == VYRE_EXPR_LOAD || (n->loads && vyre_node_is_lazy(n->op, 1)));
+        n->bound = n->deep || (next_effect < n->cap && (n->op == VYRE_EXPR_LOAD ||
+                                                        (n->loads && vyre_node_is_lazy(n->op, 1))));
+        if (n->deep && (n->refuse == VYRE_REFUSE_LAZY || n->refuse == VYRE_REFUSE_CONSTANT)) {
+            refuse_depth(p, n);
+        }
         bool own = n->bound || n->op == VYRE_NODE_BIND || vyre_node_is_effect(n->op);
         for (uint32_t i = 0; i < n->kid_count; i++) {
             kid_of(p, n, i)->cap = own ? at : n->cap;

@@ -106,6 +106,15 @@ static void infer(vyre_parser *p, vyre_node *n) {
     }
 }
 
+/* An operation of two values that has all the depth there may be, and now a user. */
+static void shorten(vyre_node *n) {
+    if (n->height == VYRE_LIMIT_EXPR_DEPTH && n->op < VYRE_EXPR_COUNT && n->kid_count == 2) {
+        n->deep = true;
+        n->height = 1;
+        n->loads = false;
+    }
+}
+
 uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t *kids,
                           uint32_t kid_count) {
     const vyre_allocator *a = &p->source.allocator;
@@ -116,6 +125,7 @@ uint32_t vyre_parser_node(vyre_parser *p, const vyre_node *shape, const uint32_t
     n.height = 1;
     n.loads = n.op == VYRE_EXPR_LOAD;
     for (uint32_t i = 0; i < kid_count; i++) {
+        shorten(&p->nodes.data[kids[i]]);
         uint16_t below = p->nodes.data[kids[i]].height;
         n.loads |= p->nodes.data[kids[i]].loads;
         n.height = below >= n.height ? (uint16_t)(below + 1) : n.height;

@@ -45,6 +45,7 @@ typedef struct vyre_node {
     bool negative; /* LITERAL: a minus stands directly before it */
     bool loads;    /* it or something below it loads when it is evaluated */
     bool bound;    /* an effect to the right comes before its use, so a let keeps what was loaded */
+    bool deep;     /* so is all below it: a let keeps its value, and its user sees a variable */
     uint8_t refuse; /* VYRE_REFUSE_*: why no effect may stand here */
     uint16_t height;
     uint32_t ref; /* VAR: symbol; REF, LEN, LOAD, ATOMIC: symbol; CALL: item; AGAIN: node */

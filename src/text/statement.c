@@ -58,7 +58,7 @@ static void open_list(vyre_parser *p, uint8_t op, uint32_t ends, uint32_t symbol
 static bool has_effect(const vyre_parser *p) {
     bool found = false;
     for (uint32_t i = 0; i < p->nodes.count && !found; i++) {
-        found = vyre_node_is_effect(p->nodes.data[i].op);
+        found = vyre_node_is_effect(p->nodes.data[i].op) || p->nodes.data[i].deep;
     }
     return found;
 }
