@@ -18,8 +18,8 @@ enum {
     VYRE_LIMIT_STMT_EXPRS = 1 << 16,
     /* Nesting of calls (recursion is refused anyway); inlining multiplies bodies. */
     VYRE_LIMIT_CALL_DEPTH = 32,
-    /* Statements after inlining all calls. */
-    VYRE_LIMIT_INLINED = 1 << 22,
+    /* Statements after inlining all calls (V259): as many as a program may have. */
+    VYRE_LIMIT_INLINED = 1 << 20,
     /* Arguments of a function. */
     VYRE_LIMIT_ARGUMENTS = 64,
     /* Declarations (buffers, params, consts, arrays). */

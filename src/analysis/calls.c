@@ -21,9 +21,13 @@ static vyre_stmt body_end(const vyre_program_view *p, uint32_t body) {
     return body < p->fn_count ? p->fns[body].end : p->stmt_count;
 }
 
-/* Adds an expanded callee to the body that calls it. */
-static void account(vyre_calls *calls, uint32_t body, vyre_fn callee) {
-    if (!vyre_add_u64(calls->inlined[body], calls->inlined[callee], &calls->inlined[body])) {
+/* Adds an expanded callee to the body that calls it: in place of the call stand its result, a block
+ * and its end, the arguments and the statements of the callee. */
+static void account(vyre_calls *calls, uint32_t body, const vyre_stmt_node *call) {
+    const vyre_fn callee = call->fn;
+    uint64_t more = calls->inlined[callee];
+    if (!vyre_add_u64(more, 2 + (uint64_t)call->arg_count, &more) ||
+        !vyre_add_u64(calls->inlined[body], more, &calls->inlined[body])) {
         calls->inlined[body] = UINT64_MAX;
     }
     if (calls->depth[body] < calls->depth[callee] + 1) {
@@ -60,7 +64,7 @@ static bool search(vyre_calls *calls, const vyre_program_view *p, uint32_t root,
                 continue; /* comes back to this call when the callee is done */
             }
             if (state[stmt->fn] == DONE) {
-                account(calls, top->body, stmt->fn);
+                account(calls, top->body, stmt);
             } else if (calls->cycle == VYRE_NONE) {
                 calls->cycle = top->at;
             }

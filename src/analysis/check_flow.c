@@ -292,7 +292,7 @@ static bool check_graph(vyre_checker *c, const vyre_calls *calls) {
             return false;
         }
     }
-    if (calls->inlined[entry] > VYRE_LIMIT_INLINED) {
+    if (calls->depth[entry] > 0 && calls->inlined[entry] > VYRE_LIMIT_INLINED) {
         vyre_checker_error(c, "V259", place, "call large functions less often",
                            "with all calls expanded the program has more than %d statements",
                            (int)VYRE_LIMIT_INLINED);

@@ -49,6 +49,9 @@ static vyre_status check_program(const vyre_program *program, const vyre_allocat
     if (status == VYRE_OK) {
         return status;
     }
+    if (status == VYRE_OUT_OF_MEMORY) {
+        return vyre_fail_memory(diag, "checking a program");
+    }
     (void)vyre_fail(diag, status, "vyre_check lists them", "the program has %u errors",
                     list.errors);
     for (uint32_t i = 0; i < list.count && diag; i++) {

@@ -32,9 +32,9 @@ static vyre_stmt add_stmt(vyre_builder *b, vyre_stmt_node node, const vyre_expr 
     if (!vyre_builder_ok(b)) {
         return VYRE_NONE;
     }
-    if (to->stmts.count >= VYRE_LIMIT_INLINED) {
+    if (to->stmts.count >= VYRE_BUILDER_STATEMENTS) {
         vyre_builder_fail(b, VYRE_LIMIT, "split the program or call fewer functions",
-                          "more than %d statements in one body", (int)VYRE_LIMIT_INLINED);
+                          "more than %d statements in one body", (int)VYRE_BUILDER_STATEMENTS);
         return VYRE_NONE;
     }
     if (!vyre_vec_push(&b->allocator, &to->stmts, node) ||

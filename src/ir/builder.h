@@ -8,7 +8,9 @@
 enum {
     /* Deeper than the validator allows in sources (VYRE_LIMIT_EXPR_DEPTH), so that passes have
      * room; bounds a stack frame of the builder. */
-    VYRE_BUILDER_EXPR_DEPTH = 512
+    VYRE_BUILDER_EXPR_DEPTH = 512,
+    /* More than a source may have with all calls inlined (VYRE_LIMIT_INLINED), likewise. */
+    VYRE_BUILDER_STATEMENTS = 1 << 22
 };
 
 /* Makes all expression handles invalid and reuses their memory. For callers that build statement by

@@ -3,6 +3,10 @@
  * out. With VYRE_UPDATE set the stored texts are rewritten. */
 #include <dirent.h>
 
+#include "analysis/calls.h"
+#include "base/text.h"
+#include "harness/run.h"
+#include "lower/inline.h"
 #include "unit/lowering.h"
 
 static void read_file(const char *name, char *room, size_t size) {
@@ -131,4 +135,35 @@ TEST(memory_may_run_out_anywhere) {
                   "  while (pow(y[0], 2.0) < 1.0) { y[0] = y[0] + f(y[1]) + 1.0; } }");
     CHECK(test_every_allocation(lower_with, p, 300) > 10);
     vyre_program_release(p);
+}
+
+/* What the check counts is what inlining makes, or more: what it accepts can be inlined. */
+TEST(inlining_makes_no_more_statements_than_the_check_counts) {
+    for (uint32_t depth = 0; depth < 9; depth++) {
+        vyre_text text;
+        vyre_text_init(&text, NULL);
+        vyre_text_puts(&text,
+                       "program p workgroup(1) grid(1) {\n inout v : u32[1];\n"
+                       " fn r0(x : u32, y : u32) -> u32 { if (x > y) { return 3; } return x; }\n"
+                       " fn s0() { v[0] = v[0] + 1; }\n");
+        for (uint32_t i = 1; i <= depth; i++) {
+            vyre_text_printf(&text,
+                             " fn r%u(x : u32, y : u32) -> u32 { return r%u(r%u(x, 1), y); }\n"
+                             " fn s%u() { s%u(); s%u(); }\n",
+                             i, i - 1, i - 1, i, i - 1, i - 1);
+        }
+        vyre_text_printf(&text, " v[0] = r%u(v[0], 2);\n s%u();\n}\n", depth, depth);
+        vyre_program *program = run_parse(vyre_text_string(&text)), *inlined = NULL;
+        const vyre_allocator a = vyre_allocator_system();
+        vyre_calls calls;
+        REQUIRE_OK(vyre_calls_init(&calls, program, &a), NULL);
+        REQUIRE_OK(vyre_inline(program, &a, &inlined, NULL), NULL);
+        const uint64_t counted = calls.inlined[vyre_program_get(program)->fn_count];
+        CHECK(vyre_program_get(inlined)->stmt_count <= counted);
+        CHECK(counted <= 2 * (uint64_t)vyre_program_get(inlined)->stmt_count);
+        vyre_calls_finish(&calls, &a);
+        vyre_program_release(inlined);
+        vyre_program_release(program);
+        vyre_text_finish(&text);
+    }
 }

@@ -516,3 +516,37 @@ TEST(a_device_that_takes_only_bytes_is_a_backend) {
     run_finish(&failed);
     vyre_program_release(program);
 }
+
+/* Compiles with an allocator that fails somewhere; what is said then names memory. */
+static vyre_status compile_with(const vyre_allocator *a, void *uri) {
+    static const char text[] = "program deep workgroup(2) grid(2) {\n"
+                               "    inout v : u32[4];\n"
+                               "    fn f(x : u32) -> u32 { return x * 3; }\n"
+                               "    let t = f(v[global_id.x]);\n"
+                               "    while (v[0] < 3) {\n"
+                               "        grid_sync;\n"
+                               "        v[3 - global_id.x] = v[3 - global_id.x] + t;\n"
+                               "        grid_sync;\n"
+                               "    }\n"
+                               "}\n";
+    vyre_program *program = run_parse(text);
+    vyre_device *device = NULL;
+    vyre_pipeline *pipeline = NULL;
+    vyre_diag diag = {0};
+    vyre_status status = vyre_device_open(NULL, uri, a, &device, &diag);
+    if (status == VYRE_OK) {
+        status = vyre_compile(device, program, NULL, &pipeline, &diag);
+        vyre_pipeline_release(pipeline);
+        vyre_device_close(device);
+    }
+    CHECK(status == VYRE_OK || strstr(diag.message, "memory"));
+    CHECK(status == VYRE_OK || status == VYRE_OUT_OF_MEMORY);
+    vyre_program_release(program);
+    return status;
+}
+
+TEST(out_of_memory_in_compile_says_so) {
+    char native[] = "ref", split[] = "ref-split";
+    CHECK(test_every_allocation(compile_with, native, 2000) > 5);
+    CHECK(test_every_allocation(compile_with, split, 2000) > 50);
+}

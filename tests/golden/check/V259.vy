@@ -31,4 +31,4 @@ program p workgroup(64) elements(64) {
     }
     f8();
 }
-// expect: 1:1: error[V259] with all calls expanded the program has more than 4194304 statements
+// expect: 1:1: error[V259] with all calls expanded the program has more than 1048576 statements
