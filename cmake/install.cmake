@@ -1,5 +1,5 @@
 # What `make install` puts where: libraries, headers, vyre.pc, the CMake package, the command and
-# the manual and completions that the command prints about itself.
+# the manual and completions that the command prints about itself, pages and examples.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 
@@ -15,7 +15,9 @@ write_basic_package_version_file(vyreConfigVersion.cmake COMPATIBILITY SameMinor
 install(FILES ${CMAKE_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${CMAKE_BINARY_DIR}/vyreConfig.cmake ${CMAKE_BINARY_DIR}/vyreConfigVersion.cmake
   DESTINATION ${package_dir})
-install(FILES LICENSE LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The part that `make install` builds; tests and benchmarks are not among it.
 add_custom_target(product DEPENDS vyre_shared vyre_static)

@@ -135,6 +135,8 @@ void vyre_plan_render_table(vyre_text *text, const vyre_plan_view *view) {
             text, "budget %" PRIu64 " bytes, resident graph %" PRIu64 ", for a group %" PRIu64 "\n",
             set->budget_bytes, set->resident_graph_bytes, capacity);
     }
+    vyre_text_printf(text, "a wave takes frontier + %d * scratch + output bytes\n",
+                     (int)VYRE_PLAN_SCRATCH_FACTOR);
     vyre_text_printf(text, "\n%6s %20s  %-*s %s\n", "group", "bytes", BAR + 8,
                      limited ? "of the budget" : "of the largest group", "waves");
     for (uint32_t g = 0; g < plan->group_count; g++) {

@@ -27,7 +27,7 @@ expect_out 'n : u32[2] = 30 30'
 expect_exit 0 "${run[@]}" --bounds --iterations 2
 expect_err '138 accesses outside of their memory'
 expect_exit 7 "${run[@]}" --bounds=error --json
-expect_out '"outside":[{"buffer":"x","count":1,"index":100,"length":100,"first":{"line":7,'
+expect_out '"bounds":[{"buffer":"x","line":7,"count":1,"dimension":0,"index":100,"length":100,"first":{"line":7,'
 expect_exit 0 "${run[@]}"
 if grep -q outside: err; then fail "nobody asked"; fi
 

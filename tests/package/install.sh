@@ -45,7 +45,9 @@ cmake -S project -B project/build -G Ninja -Dvyre_DIR="$libraries/cmake/vyre" >l
 ninja -C project/build >log 2>&1
 [[ $(project/build/shared) == "$version" && $(project/build/static) == "$version" ]]
 
+[[ -s $installed/share/doc/vyre/docs/language.md && -s $installed/share/doc/vyre/README.md ]]
 if [[ -x $VYRE ]]; then
+    "$installed/bin/vyre" check "$installed"/share/doc/vyre/examples/*.vy
     "$installed/bin/vyre" --version | grep -qF "$version"
     if "$VYRE" help --man >manual 2>/dev/null; then
         cmp manual "$installed/share/man/man1/vyre.1"

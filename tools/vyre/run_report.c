@@ -328,15 +328,19 @@ static void put_races(vyre_json_writer *json, const run *r) {
 }
 
 static void put_outside(vyre_json_writer *json, const run *r) {
-    vyre_json_key(json, "outside");
+    vyre_json_key(json, "bounds");
     vyre_json_begin_array(json);
     for (uint32_t i = 0; r->done && i < r->bounds.count; i++) {
         const vyre_outside *o = &r->bounds.items[i];
         vyre_json_begin_object(json);
         vyre_json_key(json, "buffer");
         vyre_json_put_string(json, r->view->decls[o->decl].name);
+        vyre_json_key(json, "line");
+        vyre_json_put_u64(json, vyre_program_stmt_place(r->program, o->stmt).line);
         vyre_json_key(json, "count");
         vyre_json_put_u64(json, o->count);
+        vyre_json_key(json, "dimension");
+        vyre_json_put_u64(json, o->dimension);
         vyre_json_key(json, "index");
         vyre_json_put_u64(json, o->index);
         vyre_json_key(json, "length");

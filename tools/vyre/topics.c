@@ -52,7 +52,9 @@ const cli_topic cli_topics[] = {
      "               per_barrier}; 0 in the last four: not known, or no grid barrier was passed\n"
      "  code_from    where compiled code came from: \"compiler\", \"disk\", \"memory\", or null\n"
      "  races        [{buffer, element, harmless, first, second}]\n"
-     "  outside      [{buffer, count, index, length, first}]: accesses outside, with --bounds\n"
+     "  bounds       [{buffer, line, count, dimension, index, length, first}]: accesses outside "
+     "of\n"
+     "               their memory, with --bounds; the first of them\n"
      "  diagnostics  [{code, severity, file, line, col, end_col, message, fix}]\n"},
 };
 const uint32_t cli_topic_count = CLI_COUNT(cli_topics);
