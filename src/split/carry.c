@@ -319,6 +319,22 @@ static bool is_steady(const analyst *an, vyre_var var) {
     return an->definitions[var] == 1 || an->p->vars[var].kind == VYRE_VAR_LOOP;
 }
 
+/* Operations of the sequence that stands for an elementary function (src/lower/elementary*.c); that
+ * of f64 is about twice as long. */
+static uint32_t elementary_cost(const vyre_expr_node *n) {
+    static const struct {
+        uint8_t op, operations;
+    } costs[] = {{VYRE_EXPR_POW, 85},  {VYRE_EXPR_SIN, 73},  {VYRE_EXPR_COS, 73},
+                 {VYRE_EXPR_TAN, 75},  {VYRE_EXPR_TANH, 34}, {VYRE_EXPR_SINH, 32},
+                 {VYRE_EXPR_COSH, 20}, {VYRE_EXPR_ASIN, 20}, {VYRE_EXPR_ACOS, 23},
+                 {VYRE_EXPR_ATAN, 21}, {VYRE_EXPR_EXP, 24},  {VYRE_EXPR_EXP2, 23}};
+    uint32_t operations = 32; /* logarithms, and the like */
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        operations = costs[i].op == n->op ? costs[i].operations : operations;
+    }
+    return n->type == VYRE_F64 ? 2 * operations : operations;
+}
+
 /* Cost of the expression's own operations, or UINT32_MAX if it must not be computed again. */
 static uint32_t recipe_cost(const analyst *an, vyre_expr root) {
     uint32_t total = 0;
@@ -331,8 +347,9 @@ static uint32_t recipe_cost(const analyst *an, vyre_expr root) {
         }
         if (n->op == VYRE_EXPR_LOAD) {
             total += LOADED;
-        } else if (info->operands == VYRE_OPERANDS_ELEMENTARY || n->op == VYRE_EXPR_DIV ||
-                   n->op == VYRE_EXPR_REM || n->op == VYRE_EXPR_SQRT) {
+        } else if (info->operands == VYRE_OPERANDS_ELEMENTARY) {
+            total += elementary_cost(n);
+        } else if (n->op == VYRE_EXPR_DIV || n->op == VYRE_EXPR_REM || n->op == VYRE_EXPR_SQRT) {
             total += LONG;
         } else {
             total += info->arity > 0;

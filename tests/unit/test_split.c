@@ -869,3 +869,31 @@ TEST(workgroup_memory_may_be_used_up) {
     run_finish(&r);
     vyre_program_release(p);
 }
+
+/* Three barriers are a long way to carry a word for one use, but pow is longer. */
+TEST(what_takes_many_operations_is_stored_rather_than_computed_again) {
+    static const struct {
+        const char *value;
+        uint32_t lane_words;
+    } cases[] = {{"a[global_id.x] * 2.0", 0},
+                 {"sqrt(a[global_id.x])", 0},
+                 {"pow(a[global_id.x], 2.5)", 1},
+                 {"sin(a[global_id.x])", 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char text[512];
+        vyre_module *m = NULL;
+        snprintf(text, sizeof text,
+                 "program p workgroup(2) grid(2) {\n in a : f32[4];\n inout v : f32[4];\n"
+                 " let t = %s;\n"
+                 " v[3 - global_id.x] = 1.0;\n grid_sync;\n v[global_id.x] = v[3 - global_id.x];\n"
+                 " grid_sync;\n v[3 - global_id.x] = v[global_id.x];\n grid_sync;\n"
+                 " v[global_id.x] = v[3 - global_id.x] * t;\n}\n",
+                 cases[c].value);
+        vyre_program *p = run_parse(text);
+        const vyre_split_options keep = {.keep_barriers = true};
+        REQUIRE_OK(vyre_split(p, &keep, NULL, &m, NULL), NULL);
+        CHECK_EQ(vyre_module_get(m)->lane_words, cases[c].lane_words);
+        vyre_module_release(m);
+        vyre_program_release(p);
+    }
+}
