@@ -48,7 +48,7 @@ TEST(any_and_all) {
                 "  r[me * 4 + 3] = u32(subgroup_all(me));\n"
                 "}\n",
                 (vyre_ref_args){0}, (ref_buffer[]){BUFFER("r", r), {0}});
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (size_t i = 0; i < LANES; i++) {
         CHECK_EQ(r[i * 4], i / 32 == 1);
         CHECK_EQ(r[i * 4 + 1], i != 5 && i / 32 != 1);
         CHECK_EQ(r[i * 4 + 2], i == 5 ? 0 : 3);
