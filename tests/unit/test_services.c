@@ -145,10 +145,15 @@ TEST(shutdown_is_refused_while_something_lives) {
     vyre_device_close(device);
 }
 
+/* The last dispatch takes long, so that a flush that does not wait for it is back before it. */
 TEST(flush_waits_for_asynchronous_dispatches) {
     vyre_device *device = open_told();
     vyre_program *program = run_parse(turn_text);
-    vyre_event *events[8];
+    vyre_program *slow = run_parse("program slow workgroup(1) { out o : u32[1];\n"
+                                   "  let sum = 0; for (i in 0 .. 300000) { sum += i; }\n"
+                                   "  grid_sync; o[0] = sum; }");
+    vyre_event *events[8], *last = NULL;
+    vyre_output sum = {0};
     uint32_t v[8][2];
     vyre_input in[8];
     vyre_output out[8] = {{0}};
@@ -160,7 +165,12 @@ TEST(flush_waits_for_asynchronous_dispatches) {
             vyre_dispatch_async(device, program, &in[i], 1, &out[i], 1, NULL, &events[i], NULL),
             NULL);
     }
+    REQUIRE_OK(vyre_dispatch_async(device, slow, NULL, 0, &sum, 1, NULL, &last, NULL), NULL);
     REQUIRE_OK(vyre_device_flush(device, NULL), NULL);
+    CHECK(vyre_event_poll(last));
+    vyre_event_release(last);
+    vyre_output_finish(&sum, NULL);
+    vyre_program_release(slow);
     for (uint32_t i = 0; i < 8; i++) {
         CHECK(vyre_event_poll(events[i]));
         CHECK_EQ(((const uint32_t *)out[i].data)[0], 100 + i);
