@@ -187,12 +187,13 @@ TEST(a_buffer_that_is_too_large_is_named_with_its_size) {
         test_skip("this device has no such limit");
     }
     char text[200], bytes[32];
+    const uint64_t count = most / 8 + 1, size = count * 8;
     (void)snprintf(
         text, sizeof text,
         "program p workgroup(1) elements(1) { out o : u64[1]; scratch large : u64[%llu];\n"
         "  large[0] = 1; o[0] = large[0]; }",
-        (unsigned long long)(most / 8 + 1));
-    (void)snprintf(bytes, sizeof bytes, "%llu bytes", (unsigned long long)((most / 8 + 1) * 8));
+        (unsigned long long)count);
+    (void)snprintf(bytes, sizeof bytes, "%llu bytes", (unsigned long long)size);
     vyre_program *p = run_parse(text);
     run_result got = run_program("opencl", p, NULL, 0, NULL);
     CHECK_STATUS(got.status, VYRE_LIMIT, &got.diag);
