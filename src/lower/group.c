@@ -12,7 +12,8 @@
  * A lane that does not take part gives what changes nothing: 0, or all bits; -0.0 to sums of
  * floats, for x + -0.0 is x whatever x is. Minima and maxima of floats (because of NaN) and scans
  * of floats (a lane with nobody before it gets +0, but one behind -0.0 gets that) keep account of
- * who is present instead. A group of one lane needs no memory.
+ * who is present instead. A group of one lane needs no memory, but the barrier: that nobody writes
+ * what is loaded before the operation may be known by it alone.
  *
  * Cost: 1 + log2(n) barriers, n - 1 operations in as many steps.
  *
@@ -375,6 +376,7 @@ void vyre_group_replace(vyre_each *each, vyre_group_memory *memory, vyre_stmt st
     vyre_builder_at(m.b, vyre_program_stmt_place(rw->source, stmt));
     if (memory->lanes == 1) {
         vyre_group_bind(each, stmt, alone(&m, n, value, lane));
+        barrier(&m);
         return;
     }
     const vyre_decl values = memory->values[type];
