@@ -129,7 +129,7 @@ vyre_status vyre_evaluate(const vyre_position *at, const vyre_module_launch *pas
         case VYRE_CODE_NE: *out = a != b; break;
         case VYRE_CODE_BIT_NOT: *out = ~a; break;
         case VYRE_CODE_NEG: *out = 0u - a; break;
-        case VYRE_CODE_ADD: *out = (uint64_t)(a + b); break;
+        case VYRE_CODE_ADD: *out = a + b; break;
         case VYRE_CODE_SUB: *out = a - b; break;
         case VYRE_CODE_MUL: *out = (uint32_t)(a * b); break;
         case VYRE_CODE_SHL: *out = a << (b & 31); break;
