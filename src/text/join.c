@@ -1,5 +1,5 @@
-/* Imports: the texts of functions and consts that a program imports are put into its own, before
- * its last brace, and parsed with it. Right because functions and consts may stand anywhere at the
+/* Imports: the texts of functions and consts that a program imports are put into its own, behind
+ * its first brace, and parsed with it. Right because functions and consts may stand anywhere at the
  * top level and see nothing but it. Every imported text is scanned alone first: brackets, strings
  * and comments end where it does, and at its top level are only functions, consts and imports, so
  * that it can't change what stands around it. Places are told by the piece of the joined text that
@@ -249,9 +249,9 @@ static bool add_piece(vyre_join *join, const vyre_allocator *a, const char *file
 }
 
 static vyre_status join_all(vyre_join *join, const vyre_source *s, uint32_t brace) {
-    const vyre_token *close = &s->tokens.data[s->tokens.data[brace].value];
+    const vyre_token *open = &s->tokens.data[brace];
     uint32_t line = 0;
-    bool fine = add_piece(join, &s->allocator, s->file, 0, 0, s->text, close->begin, &line);
+    bool fine = add_piece(join, &s->allocator, s->file, 0, 0, s->text, open->end, &line);
     for (uint32_t i = 0; i < join->imports.count && fine; i++) {
         const vyre_import *import = &join->imports.data[i];
         vyre_text_append(&join->text, "\n", 1);
@@ -261,9 +261,9 @@ static vyre_status join_all(vyre_join *join, const vyre_source *s, uint32_t brac
     }
     vyre_text_append(&join->text, "\n", 1);
     line++;
-    fine = fine && add_piece(join, &s->allocator, s->file, close->line,
-                             close->begin - s->lines.data[close->line], s->text + close->begin,
-                             s->length - close->begin, &line);
+    fine = fine && add_piece(join, &s->allocator, s->file, open->line,
+                             open->end - s->lines.data[open->line], s->text + open->end,
+                             s->length - open->end, &line);
     return fine && !join->text.failed ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
 

@@ -15,7 +15,7 @@ typedef struct vyre_import {
 } vyre_import;
 
 typedef struct vyre_join {
-    vyre_text text; /* that of the program, with the imported ones before its last brace */
+    vyre_text text; /* that of the program, with the imported ones behind its first brace */
     VYRE_VEC(vyre_import) imports;
     VYRE_VEC(vyre_piece) pieces;
 } vyre_join;

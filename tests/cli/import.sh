@@ -43,6 +43,16 @@ sed -i 's/^}fn twice/fn twice/' p/lib/math.vy
 sed 's/^}/    y[0] = none;\n}/' p/main.vy >p/wrong.vy
 expect_exit 1 "$VYRE" check p/wrong.vy
 expect_err 'p/wrong.vy:7:12: error[V066]: unknown variable `none`'
+sed '1i // Sums.\n' p/wrong.vy >p/lower.vy
+expect_exit 1 "$VYRE" check p/lower.vy
+expect_err 'p/lower.vy:9:12: error[V066]: unknown variable `none`'
+sed 's/+ base;/+/' p/main.vy >p/open.vy
+expect_exit 1 "$VYRE" check p/open.vy
+expect_err 'p/open.vy:7:1: error'
+sed 's/{ *$/{ y[0] = none;/; q' p/main.vy >p/first.vy
+sed 1d p/main.vy >>p/first.vy
+expect_exit 1 "$VYRE" check p/first.vy
+expect_err 'p/first.vy:1:48: error[V066]: unknown variable `none`'
 
 refuse() { # TEXT MESSAGE: lib/math.vy with this text is refused
     printf '%s\n' "$1" >p/lib/math.vy
