@@ -35,12 +35,19 @@ typedef struct vyre_device_info {
     bool has_speculation;        /* what is launched in vain is undone by the device */
     bool has_persistent_threads; /* kernels may stay and take work from a queue in memory */
     bool is_distributed;         /* more than one rank: collectives reach others */
+    bool reports_device_time, has_hardware_counters;
+    bool turns_loops; /* likes the trips of loops over all elements one after the other: see
+                         vyre_split_options */
     /* Memory of the caller can be used where it is (vyre_buffer_wrap), if it begins at a multiple
      * of host_alignment and has host_padding bytes more. */
     bool wraps_memory;
     uint32_t host_alignment, host_padding;
+    /* Launches that it likes to have queued while the host does not know yet which way a program
+     * goes; 0: launches are synchronous, or it does not help. */
+    uint32_t launches_ahead;
     uint32_t native_subgroup; /* lanes; 0: emulated */
-    bool reports_device_time, has_hardware_counters;
+    uint32_t compute_units;   /* of a processor: threads that work */
+    uint32_t vector_bytes;    /* of the widest vector register */
     uint32_t max_group_lanes;
     uint32_t max_group[3]; /* of these along each axis */
     uint32_t max_groups[3];
@@ -48,15 +55,8 @@ typedef struct vyre_device_info {
     uint64_t max_buffer_bytes;
     uint64_t memory_bytes;
     uint64_t memory_bandwidth; /* bytes per second */
-    uint32_t compute_units;    /* of a processor: threads that work */
-    uint32_t vector_bytes;     /* of the widest vector register */
     uint64_t cache_bytes[3];   /* data caches that a compute unit has or shares, level 1 to 3 */
     const char *code_folder;   /* where compiled programs are kept; NULL: nowhere. The device's */
-    uint32_t
-        launches_ahead; /* that it likes to have queued while the host does not know yet which
-                           way a program goes; 0: launches are synchronous, or it does not help */
-    bool turns_loops;   /* likes the trips of loops over all elements one after the other: see
-                           vyre_split_options */
     /* Which operations programs for it may hold: they are lowered to these. NULL: all. What the
      * flags above deny is not among them. */
     const vyre_capabilities *can;
