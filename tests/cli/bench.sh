@@ -34,7 +34,7 @@ expect_out "WRONG: output 0 differs at element 0"
 
 # Times, the figures as JSON, and a picture.
 expect_exit 0 "$bench" --scale tiny --rounds 1 --peers gcc --backend ref --json figures --picture picture reduce
-expect_out "geometric mean of 2"
+[[ ! -e $VYRE_BUILD/bench/peers_gcc.so ]] || expect_out "geometric mean of 2" # only build/ has peers
 python3 - <<'PYTHON'
 import json, xml.etree.ElementTree
 figures = json.load(open("figures"))
