@@ -9,16 +9,6 @@
 
 enum { RANDOM = 8 };
 
-static void need_opencl(void) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    const vyre_status status = vyre_device_open(NULL, "opencl", NULL, &device, &diag);
-    vyre_device_close(device);
-    if (status != VYRE_OK) {
-        test_skip(diag.message);
-    }
-}
-
 /* Compiling takes most of the time, so that each folder is a test of its own, and a test that is
  * scaled down leaves all but the examples out. */
 static const stored_flaw flaws[] = {
@@ -28,7 +18,7 @@ static const stored_flaw flaws[] = {
 
 static void check_folder(const char *folder, uint32_t least) {
     stored_totals t = {0};
-    need_opencl();
+    run_need("opencl");
     if (test_scaled(100) < 100 && strcmp(folder, "examples") != 0) {
         test_skip("only the examples in a short run");
     }
@@ -55,6 +45,6 @@ TEST(examples_give_the_same_bytes_by_opencl) {
 }
 
 TEST(random_programs_give_the_same_bytes_by_opencl) {
-    need_opencl();
+    run_need("opencl");
     diff_check_random("opencl", 88000, test_scaled(RANDOM));
 }

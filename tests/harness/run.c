@@ -168,3 +168,13 @@ bool run_same(const run_result *a, const run_result *b) {
     }
     return true;
 }
+
+void run_need(const char *device) {
+    vyre_device *opened = NULL;
+    vyre_diag diag = {0};
+    const vyre_status status = vyre_device_open(NULL, device, NULL, &opened, &diag);
+    vyre_device_close(opened);
+    if (status != VYRE_OK) {
+        test_skip(diag.message);
+    }
+}

@@ -40,6 +40,8 @@ void run_in_threads(void *(*work)(void *element), void *elements, size_t size);
 void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, void *user),
                      void *user);
 
+/* Skips the running test where there is no such device. */
+void run_need(const char *device);
 /* Runs on a device opened for the call. Inputs: one for every in and inout, in order. */
 run_result run_program(const char *device, const vyre_program *program, const vyre_input *inputs,
                        uint32_t input_count, const vyre_dispatch_options *options);

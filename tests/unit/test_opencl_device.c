@@ -5,16 +5,6 @@
 
 #include "harness/run.h"
 
-static void need_opencl(void) {
-    vyre_device *device = NULL;
-    vyre_diag diag = {0};
-    const vyre_status status = vyre_device_open(NULL, "opencl", NULL, &device, &diag);
-    vyre_device_close(device);
-    if (status != VYRE_OK) {
-        test_skip(diag.message);
-    }
-}
-
 enum { WORDS = 256 };
 
 /* With the bytes of ref, and no transfers but of its one inout; the program is released. */
@@ -42,7 +32,7 @@ static vyre_dispatch_stats run_both(vyre_program *p) {
 }
 
 TEST(a_counted_loop_is_enqueued_without_a_wait) {
-    need_opencl();
+    run_need("opencl");
     const vyre_dispatch_stats stats =
         run_both(run_parse("program p workgroup(32) elements(256) { inout v : u32[256];\n"
                            "  scratch w : u32[256];\n"
@@ -55,7 +45,7 @@ TEST(a_counted_loop_is_enqueued_without_a_wait) {
 
 /* The host learns of a decision one batch later, and of several at once. */
 TEST(a_loop_that_depends_on_data_costs_launches_and_few_waits) {
-    need_opencl();
+    run_need("opencl");
     const vyre_dispatch_stats stats =
         run_both(run_parse("program p workgroup(32) elements(256) { inout v : u32[256];\n"
                            "  scratch left : u32[1];\n"
@@ -71,7 +61,7 @@ TEST(a_loop_that_depends_on_data_costs_launches_and_few_waits) {
 
 /* As many segments as there is patience for a compiler. */
 TEST(segments_follow_one_another_without_a_wait) {
-    need_opencl();
+    run_need("opencl");
     enum { MOST = 30 };
     const uint32_t count = (uint32_t)test_scaled(MOST);
     char text[400 + MOST * 120];
@@ -92,7 +82,7 @@ TEST(segments_follow_one_another_without_a_wait) {
 
 /* Lanes trap in several launches of an interval, and behind it. */
 TEST(traps_are_told_as_by_ref) {
-    need_opencl();
+    run_need("opencl");
     vyre_program *p =
         run_parse("program p workgroup(1) elements(4) { in n : u32[1]; out o : u32[4];\n"
                   "  if (global_id.x == 3) { trap(\"first\", n[0]); }\n"
@@ -117,7 +107,7 @@ static const char *const halves =
     "  w[global_id.x] = v[63 - global_id.x] / 2; grid_sync; v[global_id.x] = w[global_id.x]; }";
 
 TEST(fixpoints_are_found) {
-    need_opencl();
+    run_need("opencl");
     vyre_program *p = run_parse(halves);
     uint32_t v[64];
     for (uint32_t i = 0; i < 64; i++) {
@@ -147,7 +137,7 @@ static vyre_status use(vyre_device *device, const vyre_program *program) {
 }
 
 TEST(nothing_leaks_whatever_call_fails) {
-    need_opencl();
+    run_need("opencl");
     vyre_program *p = run_parse(
         "program p workgroup(2) elements(4) { inout v : u32[4]; scratch w : u32[4];\n"
         "  while (v[0] > 0) { let mine = v[global_id.x]; grid_sync;\n"
@@ -179,7 +169,7 @@ TEST(nothing_leaks_whatever_call_fails) {
 /* Buffers beyond the largest allocation are refused by name and size before anything is allocated.
  */
 TEST(a_buffer_that_is_too_large_is_named_with_its_size) {
-    need_opencl();
+    run_need("opencl");
     vyre_device *device = run_open("opencl", NULL);
     const uint64_t most = vyre_device_describe(device)->max_buffer_bytes;
     vyre_device_close(device);
