@@ -40,7 +40,8 @@ Long runs; each ends with one line that tells what ran and what failed:
   make fuzz            TARGET=parse SECONDS=600: libFuzzer on tests/fuzz/fuzz_TARGET.c
   make test-cuda       every program as CUDA C++ through nvcc, where there is one
   make test-oclgrind   the examples on a simulator of OpenCL that sees every access
-  make ulp             N=1000000 SEED=1: elementary functions against MPFR, N random arguments each
+  make ulp             N=1000000 SEED=1 F=exp_f64: elementary functions (or F) against MPFR, N random
+                       arguments each
   make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
   make bench-plan      JSON=file: the planners
 
@@ -120,7 +121,7 @@ fuzz: setup-fuzz build-fuzz/build.ninja
 
 ulp: build
 	@scripts/need build/tests/vyre_ulp
-	@build/tests/vyre_ulp --random $(N) --seed $(SEED)
+	@build/tests/vyre_ulp --random $(N) --seed $(SEED) $(F)
 
 # Configured anew: peers may have been installed just now.
 bench: setup-bench build/build.ninja
