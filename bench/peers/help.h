@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "peer.h"
 
@@ -27,8 +28,9 @@
 #    define PEER_VECTOR 16
 #endif
 
-/* Room of its own, touched by the threads that will probably use it. No two begin at the same place
- * of a page: loads and stores that differ only in higher bits get in each other's way. */
+/* Room of its own, touched by the threads that will probably use it, in huge pages where it fills
+ * them, as the buffers of vyre. No two begin at the same place of a page: loads and stores that
+ * differ only in higher bits get in each other's way. */
 static inline void *peer_room(size_t bytes) {
     static size_t shift;
     size_t size = (bytes + 4095) / 4096 * 4096 + 8192;
@@ -36,6 +38,7 @@ static inline void *peer_room(size_t bytes) {
     if (!room) {
         abort();
     }
+    (void)madvise(room, size, MADV_HUGEPAGE);
 #pragma omp parallel for schedule(static)
     for (size_t page = 0; page < size / 4096; page++) {
         memset(room + page * 4096, 0, 4096);

@@ -18,7 +18,14 @@ typedef struct block {
     size_t whole; /* bytes of it */
 } block;
 
-enum { LEAST_ALIGNMENT = 16, LARGE = 1 << 20, PAGE = 4096 };
+enum {
+    LEAST_ALIGNMENT = 16,
+    LINE = 64, /* of the cache: a vector that lies across two costs twice */
+    PAGE = 4096,
+    SPREAD = 5 * LINE, /* from a block to the next, modulo a page */
+    LARGE = 1 << 20,
+    HUGE = 1 << 21 /* a page that the system gives to whoever asks */
+};
 
 void *vyre_host_bytes(vyre_memory memory) {
     return (void *)(uintptr_t)memory; /* NOLINT(performance-no-int-to-ptr): handles are u64 */
@@ -45,10 +52,25 @@ static void clear(const vyre_host_options *o, void *bytes, size_t size) {
     }
 }
 
-/* From the allocator: room to align, the block's description before the bytes, `size` bytes. */
-static unsigned char *allocate(const vyre_host_device *host, size_t size, block *out) {
-    const size_t alignment = vyre_host_alignment(host);
-    if (!vyre_add_size(size, sizeof(block) + alignment, &out->whole)) {
+/* Pages of 2 MiB where they fit: lanes that jump about in a large block would miss the table of
+ * pages with nearly every access. It is advice; whether the system takes it does not matter. */
+static void ask_for_huge_pages(const unsigned char *bytes, size_t size) {
+    const uintptr_t begin = ((uintptr_t)bytes + HUGE - 1) / HUGE * HUGE;
+    const uintptr_t end = ((uintptr_t)bytes + size) / HUGE * HUGE;
+    if (begin < end) {
+        (void)madvise((void *)begin, /* NOLINT(performance-no-int-to-ptr): a place in the block */
+                      end - begin, MADV_HUGEPAGE);
+    }
+}
+
+/* From the allocator: room to align, the block's description before the bytes, `size` bytes. No two
+ * large blocks in a row begin at the same place of a page: loads and stores whose addresses differ
+ * in higher bits only get in each other's way. */
+static unsigned char *allocate(vyre_host_device *host, size_t size, block *out) {
+    const size_t wanted = vyre_host_alignment(host);
+    const size_t alignment = wanted < LINE ? LINE : wanted;
+    const size_t room = size < PAGE ? 0 : PAGE;
+    if (!vyre_add_size(size, sizeof(block) + alignment + room, &out->whole)) {
         return NULL;
     }
     unsigned char *begin = vyre_alloc(&host->allocator, out->whole, 1);
@@ -57,7 +79,11 @@ static unsigned char *allocate(const vyre_host_device *host, size_t size, block 
     }
     out->begin = begin;
     unsigned char *bytes = begin + sizeof(block);
+    if (room) {
+        bytes += SPREAD * atomic_fetch_add_explicit(&host->spread, 1, memory_order_relaxed) % PAGE;
+    }
     bytes += -(uintptr_t)bytes & (alignment - 1);
+    ask_for_huge_pages(bytes, size);
     clear(&host->options, bytes, size);
     return bytes;
 }

@@ -10,9 +10,10 @@
 
 /* All zero: what an interpreter needs. */
 typedef struct vyre_host_options {
-    size_t alignment; /* of the first byte, a power of two up to a page; 0: 16 */
-    size_t padding;   /* zero bytes behind a memory, there to be read or written by vector code */
-    bool guard;       /* pages without access behind the padding, for tests; not by the allocator */
+    size_t
+        alignment;  /* a power of two up to a page; 0: 16. Blocks of the device have at least 64 */
+    size_t padding; /* zero bytes behind a memory, there to be read or written by vector code */
+    bool guard;     /* pages without access behind the padding, for tests; not by the allocator */
     /* Fills a new block with zeros. Whoever touches a page first has it near; NULL: the caller. */
     void (*clear)(void *user, void *bytes, size_t size);
     void *user;
@@ -22,6 +23,7 @@ typedef struct vyre_host_device {
     vyre_allocator allocator;
     vyre_host_options options;                 /* must not change while there is memory */
     atomic_uint_least64_t blocks, bytes, peak; /* that are there, and the most bytes that were */
+    atomic_uint_least64_t spread;              /* large blocks that were ever made */
 } vyre_host_device;
 
 vyre_status vyre_host_allocate(vyre_backend_device *device, uint64_t size, vyre_memory *out_memory,

@@ -51,6 +51,25 @@ TEST(memory_is_aligned_and_zero_with_its_padding_and_comes_back) {
     }
 }
 
+TEST(blocks_begin_at_a_line_and_large_ones_spread_over_the_page) {
+    enum { BLOCKS = 12, LINE = 64, PAGE = 4096, LARGE = 5 << 20 };
+    for (int o = 0; o < 3; o++) { /* a line or less is wanted, no guard */
+        vyre_host_device host = {.allocator = vyre_allocator_system(), .options = all_options[o]};
+        vyre_memory memory[BLOCKS];
+        for (int i = 0; i < BLOCKS; i++) {
+            const unsigned char *bytes = allocate(&host, i % 2 ? LARGE : 8, &memory[i]);
+            CHECK_EQ((uintptr_t)bytes % LINE, 0);
+            for (int j = i % 2; j < i && i % 2; j += 2) { /* large ones are mapped, each alike */
+                const unsigned char *other = vyre_host_bytes(memory[j]);
+                CHECK((uintptr_t)bytes % PAGE != (uintptr_t)other % PAGE);
+            }
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            (void)vyre_host_free(device_of(&host), memory[i], NULL);
+        }
+    }
+}
+
 TEST(sizes_that_can_not_be_are_refused) {
     for (int o = 0; o < OPTIONS; o++) {
         test_heap heap = {0};
