@@ -11,13 +11,14 @@
 
 /* The name, and a number from the second on. */
 static void name_buffer(vyre_module *m, uint32_t buffer, const char *name, uint32_t number) {
+    char *to = m->buffer_names[buffer];
+    const size_t room = sizeof m->buffer_names[buffer];
     if (number == 0) {
-        (void)snprintf(m->buffer_names[buffer], VYRE_MODULE_NAME, "%s", name);
+        (void)snprintf(to, room, "%s", name);
     } else {
-        (void)snprintf(m->buffer_names[buffer], VYRE_MODULE_NAME, "%s%lu", name,
-                       (unsigned long)number + 1);
+        (void)snprintf(to, room, "%s%lu", name, (unsigned long)number + 1);
     }
-    m->buffers[buffer].name = m->buffer_names[buffer];
+    m->buffers[buffer].name = to;
 }
 
 static void lay_out(vyre_module *m, uint32_t lane_most, uint32_t group_most, bool apart) {

@@ -70,7 +70,7 @@ struct vyre_module {
     vyre_step *steps;
     vyre_carry *carries;
     vyre_carry_buffer *buffers;
-    char (*buffer_names)[VYRE_MODULE_NAME];
+    char (*buffer_names)[VYRE_MODULE_NAME + 10]; /* with a number */
     vyre_split_region *regions;
     vyre_bases bases; /* of variables of `source` */
     vyre_barriers barriers;
