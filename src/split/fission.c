@@ -28,8 +28,8 @@
 
 /* What the names that splitting adds begin with, behind the prefix. */
 static const char *const stems[] = {
-    "at",    "combine", "expect", "group",   "if",   "lane",    "loop", "made", "next",  "old",
-    "parts", "rank",    "raw",    "restore", "save", "scalars", "tick", "turn", "values"};
+    "at",    "combine", "expect", "group",   "if",   "lane", "loop",    "made", "next", "old",
+    "parts", "rank",    "raw",    "restore", "same", "save", "scalars", "tick", "turn", "values"};
 
 static bool may_clash(const char *name, const char *prefix) {
     size_t length = strlen(prefix);

@@ -17,11 +17,16 @@ static uint8_t limit_of(const vyre_scalars *sc) {
 
 /* ---- how values are spread ---- */
 
-static void define(vyre_scalars *sc, uint32_t value, uint8_t kind) {
-    kind = kind <= VYRE_SHAPE_GRID    ? VYRE_SHAPE_GRID
-           : kind == VYRE_SHAPE_GROUP ? VYRE_SHAPE_GROUP
-                                      : VYRE_SHAPE_VARYING;
-    sc->shape[value] = kind > sc->shape[value] ? kind : sc->shape[value];
+/* One more definition: what is bound, and the control at it. */
+static void define(vyre_scalars *sc, uint32_t to, vyre_shape value, vyre_shape control) {
+    const uint8_t worst = value.kind > control.kind ? value.kind : control.kind;
+    const bool shared =
+        vyre_shape_in_subgroup(sc->p, value) && vyre_shape_in_subgroup(sc->p, control);
+    const uint8_t kind = worst <= VYRE_SHAPE_GRID    ? VYRE_SHAPE_GRID
+                         : worst == VYRE_SHAPE_GROUP ? VYRE_SHAPE_GROUP
+                         : shared                    ? VYRE_SHAPE_SUBGROUP
+                                                     : VYRE_SHAPE_VARYING;
+    sc->shape[to] = kind > sc->shape[to] ? kind : sc->shape[to];
 }
 
 static void spread_of_stmt(vyre_scalars *sc, vyre_stmt s) {
@@ -30,28 +35,27 @@ static void spread_of_stmt(vyre_scalars *sc, vyre_stmt s) {
     if (n->var == VYRE_NONE) {
         return;
     }
-    uint8_t value = VYRE_SHAPE_VARYING;
+    vyre_shape value = {.kind = VYRE_SHAPE_VARYING};
     if (n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN) {
         vyre_shapes_exprs(sc->shapes, step, sc->scratch);
-        value = sc->scratch[n->arg[0] - n->first_expr].kind;
+        value = sc->scratch[n->arg[0] - n->first_expr];
     } else if (n->op == VYRE_STMT_COMBINE) {
-        value = VYRE_SHAPE_GRID;
+        value.kind = VYRE_SHAPE_GRID;
     } else if (n->op == VYRE_STMT_GROUP && n->sub == VYRE_REDUCE_BROADCAST) {
         /* All that ask for one lane get the same. */
         vyre_shapes_exprs(sc->shapes, step, sc->scratch);
-        const uint8_t asked = sc->scratch[n->arg[1] - n->first_expr].kind;
-        value = asked > VYRE_SHAPE_GROUP ? asked : VYRE_SHAPE_GROUP;
+        const vyre_shape asked = sc->scratch[n->arg[1] - n->first_expr];
+        value = asked.kind > VYRE_SHAPE_GROUP ? asked : (vyre_shape){.kind = VYRE_SHAPE_GROUP};
     } else if (n->op == VYRE_STMT_SUBGROUP) {
         vyre_shapes_exprs(sc->shapes, step, sc->scratch);
         const vyre_shape asked =
             n->arg[1] == VYRE_NONE ? (vyre_shape){0} : sc->scratch[n->arg[1] - n->first_expr];
-        value = vyre_subgroup_shape(sc->p, (vyre_subgroup_op)n->sub, asked).kind;
+        value = vyre_subgroup_shape(sc->p, (vyre_subgroup_op)n->sub, asked);
     } else if (n->op == VYRE_STMT_BASE ||
                (n->op == VYRE_STMT_GROUP && n->sub != VYRE_REDUCE_SCAN_ADD)) {
-        value = VYRE_SHAPE_GROUP;
+        value.kind = VYRE_SHAPE_GROUP;
     }
-    const uint8_t control = vyre_shapes_control(sc->shapes, step).kind;
-    define(sc, n->var, value > control ? value : control);
+    define(sc, n->var, value, vyre_shapes_control(sc->shapes, step));
 }
 
 static void spread_of_item(vyre_scalars *sc, const vyre_item *item) {
@@ -61,9 +65,10 @@ static void spread_of_item(vyre_scalars *sc, const vyre_item *item) {
         }
         return;
     }
-    define(sc, sc->p->stmts[item->begin].var, VYRE_SHAPE_GRID);
+    const vyre_shape all = {.kind = VYRE_SHAPE_GRID};
+    define(sc, sc->p->stmts[item->begin].var, all, all);
     for (uint32_t v = 0; v < VYRE_LOOP_VALUES; v++) {
-        define(sc, vyre_loop_value(sc->p, sc->blocks, item->begin, v), VYRE_SHAPE_GRID);
+        define(sc, vyre_loop_value(sc->p, sc->blocks, item->begin, v), all, all);
     }
 }
 
@@ -307,9 +312,10 @@ bool vyre_scalars_init(vyre_scalars *sc, const vyre_program_view *p, const vyre_
             spread_of_item(sc, &blocks->items.data[i]);
         }
     }
+    const vyre_shape all = {.kind = VYRE_SHAPE_GRID};
     for (vyre_var v = 0; only_groups && v < p->var_count; v++) {
         if (only_groups[v]) {
-            define(sc, v, VYRE_SHAPE_GROUP);
+            define(sc, v, (vyre_shape){.kind = VYRE_SHAPE_GROUP}, all);
         }
     }
     return true;

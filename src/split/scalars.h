@@ -29,7 +29,8 @@ typedef struct vyre_scalars {
     const vyre_blocks *blocks;
     const vyre_shapes *shapes;
     uint32_t value_count; /* variables, then VYRE_LOOP_VALUES for each lifted FOR */
-    uint8_t *shape; /* per value: vyre_shape_kind of all its definitions: GRID, GROUP, VARYING */
+    uint8_t *shape; /* per value: vyre_shape_kind of all its definitions: GRID, GROUP, SUBGROUP,
+                       VARYING */
     uint8_t *stmt;  /* per statement: the bits above */
     bool *decided;  /* per block: the schedule computes its condition */
     vyre_shape *scratch;      /* shapes of one statement's expressions */

@@ -65,6 +65,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
         return;
     }
     note_exprs(m, n->first_expr, n->end_expr);
+    m->asks_subgroups |= n->op == VYRE_STMT_SUBGROUP;
     if (n->decl != VYRE_NONE) {
         bool reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
         note(m, n->decl, reads ? READ : READ | WRITE);
@@ -528,6 +529,7 @@ vyre_status vyre_segment_build(vyre_segment_maker *m, uint32_t block, uint32_t n
     m->at = VYRE_NONE;
     memset(m->owned, 0xff, owned_views(m) * sizeof *m->owned);
     m->has_effect = false;
+    m->asks_subgroups = false;
     *out = (vyre_segment){0};
     vyre_status status = build(m, &out->program, diag);
     out->flips = m->flips;

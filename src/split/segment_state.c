@@ -276,6 +276,23 @@ static vyre_expr from_base(maker *m, const vyre_entity *entity) {
     return add_place(m, type, sum, VYRE_BUILTIN_LOCAL_ID, from->by_local);
 }
 
+/* What the lanes of a subgroup have in common, each has stored. In a segment whose operations of
+ * subgroups may stand under it, it is said to be the same again: those that are there agree on it.
+ */
+static vyre_expr agreed(maker *m, uint32_t e, vyre_expr value) {
+    char buffer[64], name[VYRE_LIMIT_NAME + 1];
+    const vyre_type type = (vyre_type)m->plan->entities[e].type;
+    const bool is_float = vyre_type_is_float(type);
+    const vyre_type bits = vyre_type_size(type) == 8 ? VYRE_U64 : VYRE_U32;
+    (void)snprintf(name, sizeof name, "%ssame_%.200s", m->names->prefix,
+                   entity_name(m, e, buffer, sizeof buffer));
+    const vyre_var same =
+        vyre_build_subgroup(m->b, name, type == VYRE_BOOL ? VYRE_SUBGROUP_ANY : VYRE_SUBGROUP_OR,
+                            is_float ? vyre_build_bitcast(m->b, bits, value) : value, VYRE_NONE);
+    const vyre_expr all = vyre_build_var(m->b, same);
+    return is_float ? vyre_build_bitcast(m->b, type, all) : all;
+}
+
 void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
     const vyre_entity *entity = &m->plan->entities[e];
     if (entity->kind == VYRE_CARRY_RECOMPUTED) {
@@ -291,7 +308,9 @@ void vyre_segment_restore_value(maker *m, uint32_t e, bool changes) {
         return;
     }
     uint32_t where = vyre_entity_is_shared(entity) ? VYRE_PLACE_VALUES : OWN;
-    vyre_segment_give(m, e, load_value(m, where, entity->slot, (vyre_type)entity->type));
+    const vyre_expr kept = load_value(m, where, entity->slot, (vyre_type)entity->type);
+    const bool one = m->asks_subgroups && m->plan->scalars.shape[e] == VYRE_SHAPE_SUBGROUP;
+    vyre_segment_give(m, e, one ? agreed(m, e, kept) : kept);
 }
 
 void vyre_segment_store_value(maker *m, uint32_t e) {

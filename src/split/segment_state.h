@@ -33,6 +33,7 @@ struct vyre_segment_maker {
     vyre_decl group[3], groups[3];
     vyre_var at;                      /* linear lane number, once bound */
     bool narrow_lanes, narrow_groups; /* buffers of single words: 64 bits are two pieces */
+    bool asks_subgroups;              /* it has operations of subgroups */
     bool has_effect;
     bool flips;
 };

@@ -183,19 +183,14 @@ TEST(collectives_do_not_depend_on_lanes_that_ended) {
            NULL, 0, 0, WORDS(0, 0, 0, 0, 0, 0));
 }
 
-TEST(segments_are_valid_programs_without_grid_barriers) {
-    vyre_program *p = run_parse(
-        "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
-        "  private a : f32[2]; const N = 3; param k : u32 = 2;\n"
-        "  let x = global_id.x; a[x & 1] = 2.0; w[local_id.x] = x; if (x == N) { exit; }\n"
-        "  for (i in 0 .. k) { grid_sync; x = x + w[0] + u32(a[0]) + N; }\n"
-        "  o[global_id.x] = x; }");
+static void expect_valid_segments(const char *text, uint32_t least) {
+    vyre_program *p = run_parse(text);
     vyre_split_options options = {.keep_barriers = true};
     vyre_module *m = NULL;
     vyre_diag diag = {0};
     REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
     const vyre_module_view *v = vyre_module_get(m);
-    CHECK(v->segment_count >= 3);
+    CHECK(v->segment_count >= least);
     CHECK_EQ(v->sync_points, 1);
     for (uint32_t i = 0; i < v->segment_count; i++) {
         vyre_diag items[4];
@@ -205,6 +200,39 @@ TEST(segments_are_valid_programs_without_grid_barriers) {
     }
     vyre_module_release(m);
     vyre_program_release(p);
+}
+
+TEST(segments_are_valid_programs_without_grid_barriers) {
+    expect_valid_segments(
+        "program p workgroup(2) elements(4) { out o : u32[4]; workgroup w : u32[2];\n"
+        "  private a : f32[2]; const N = 3; param k : u32 = 2;\n"
+        "  let x = global_id.x; a[x & 1] = 2.0; w[local_id.x] = x; if (x == N) { exit; }\n"
+        "  for (i in 0 .. k) { grid_sync; x = x + w[0] + u32(a[0]) + N; }\n"
+        "  o[global_id.x] = x; }",
+        3);
+}
+
+/* Groups of 34 lanes: the second subgroup has two, of which one ends. */
+TEST(lanes_of_a_subgroup_agree_on_what_they_carry) {
+    static const char *const kinds[][3] = {
+        {"subgroup_max(global_id.x)", "a >= 32", "a"},
+        {"subgroup_any(local_id.x == 33)", "a", "u32(a) * 33"},
+        {"subgroup_min(-1.5 * f32(local_id.x))", "a < -46.5", "u32(-a / 1.5)"},
+        {"subgroup_max(u64(local_id.x) << 33)", "a >= 1ul << 38", "u32(a >> 33)"},
+        {"subgroup_min(f64(local_id.x) * -0.5d)", "a <= -16.0d", "u32(a * -2.0d)"}};
+    uint32_t want[34] = {0};
+    want[32] = 66; /* its own lane's share of the sum is 33: lane 33 is not there any more */
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(34) grid(1) { out o : u32[34];\n"
+                       "  let a = %s; if (local_id.x == 33) { exit; }\n"
+                       "  grid_sync;\n"
+                       "  if (%s) { let s = subgroup_add(33); o[global_id.x] = s + %s; } }",
+                       kinds[k][0], kinds[k][1], kinds[k][2]);
+        expect_valid_segments(text, 2);
+        expect(text, NULL, 0, 0, want, 34);
+    }
 }
 
 /* The segment stands in the regions of its step, all of it, and is valid; the names outermost
