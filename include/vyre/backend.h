@@ -50,6 +50,7 @@ typedef struct vyre_launch {
     uint64_t deadline_ns; /* of the monotonic clock; 0: none */
     uint64_t max_steps;   /* 0: none */
     const vyre_cancel *cancel;
+    vyre_progress *progress; /* see vyre_launch_progress; NULL: nobody looks */
     vyre_order order;
     uint64_t order_seed;
     bool find_races;

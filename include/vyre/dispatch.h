@@ -57,6 +57,14 @@ typedef struct vyre_cancel {
 } vyre_cancel;
 VYRE_API void vyre_cancel_request(vyre_cancel *cancel);
 
+/* How far a dispatch has come, for whoever waits for it: sums that it adds to while it runs and any
+ * thread may read with vyre_progress_read. A device adds to `barriers` and `launches` when it
+ * knows, which of work that is queued may be early. */
+typedef struct vyre_progress {
+    volatile uint64_t passes, launches, barriers;
+} vyre_progress;
+VYRE_API vyre_progress vyre_progress_read(const vyre_progress *progress);
+
 typedef struct vyre_dispatch_options {
     const vyre_setting *settings;
     uint32_t setting_count;
@@ -80,7 +88,8 @@ typedef struct vyre_dispatch_options {
     uint64_t max_output_bytes; /* of all outputs together; 0: none */
     uint64_t max_steps;        /* statements, on ref and ref-split; 0: none */
     const vyre_cancel *cancel;
-    vyre_trace *trace; /* collects spans; NULL: none */
+    vyre_progress *progress; /* NULL: nobody looks */
+    vyre_trace *trace;       /* collects spans; NULL: none */
     /* ref and ref-split only; an error elsewhere. */
     vyre_order order;
     uint64_t order_seed;

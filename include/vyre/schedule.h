@@ -125,6 +125,9 @@ VYRE_API vyre_status vyre_trap_report(const vyre_trap *trap, vyre_diag *diag);
 
 /* VYRE_CANCELLED, VYRE_TIMEOUT or VYRE_OK. */
 VYRE_API vyre_status vyre_launch_check_time(const vyre_launch *launch, vyre_diag *diag);
+/* Tells how far the dispatch has come; whoever runs a schedule, or a program with a grid barrier of
+ * its own, calls it as it goes. */
+VYRE_API void vyre_launch_progress(const vyre_launch *launch, uint64_t launches, uint64_t barriers);
 /* Asked only before something runs: what needs exactly its steps gets through. */
 VYRE_API vyre_status vyre_launch_check_steps(const vyre_launch *launch, uint64_t steps,
                                              vyre_diag *diag);

@@ -95,6 +95,7 @@ static vyre_status run_pass(vyre_run *run) {
         .deadline_ns = run->deadline,
         .max_steps = o->max_steps ? o->max_steps - steps : 0,
         .cancel = o->cancel,
+        .progress = o->progress,
         .order = o->order,
         .order_seed = o->order_seed,
         .find_races = o->find_races,
@@ -131,6 +132,9 @@ vyre_status vyre_run_passes(vyre_run *run) {
             status = compare(run, &report->converged);
         }
         report->passes += status == VYRE_OK;
+        if (status == VYRE_OK && run->options->progress) {
+            (void)__atomic_fetch_add(&run->options->progress->passes, 1, __ATOMIC_RELAXED);
+        }
     }
     return status != VYRE_OK ? status : vyre_run_check_time(run);
 }

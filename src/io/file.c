@@ -3,7 +3,9 @@
  * Reading: one growing buffer for files and pipes; a regular file's size is only a hint for the
  * first allocation (it lies for /proc and for files that grow). Writing: a temporary file beside
  * the target is renamed over it, which POSIX makes atomic. Nothing is synced to the disk: after a
- * power failure a file may be old, empty or new. */
+ * power failure a file may be old, empty or new. A signal that interrupts a call that waits ends
+ * the whole as VYRE_CANCELLED: who wants to go on after one installs its handler with SA_RESTART.
+ */
 #include "io/file.h"
 
 #include <errno.h>
@@ -33,6 +35,7 @@ static const char *fix_for(int error) {
     case ENOTDIR: return "name folders where the path has a file";
     case ENOSPC:
     case EDQUOT: return "make room on that file system";
+    case EINTR: return "start it again";
     case EROFS: return "choose a directory that can be written";
     case ENAMETOOLONG: return "use a shorter name";
     default: return "check the path and its file system";
@@ -50,7 +53,9 @@ static vyre_place place_of(const char *path) {
 vyre_status vyre_fail_errno(vyre_diag *diag, const char *path, const char *doing, int error) {
     char text[128];
     const char *why = strerror_r(error, text, sizeof text);
-    vyre_status status = error == ENOMEM ? VYRE_OUT_OF_MEMORY : VYRE_IO;
+    vyre_status status = error == ENOMEM  ? VYRE_OUT_OF_MEMORY
+                         : error == EINTR ? VYRE_CANCELLED
+                                          : VYRE_IO;
     vyre_fail_at(diag, status, "", place_of(path), fix_for(error), "can't %s: %s", doing, why);
     if (diag) {
         diag->native = error;
@@ -93,7 +98,7 @@ static vyre_status read_all(int fd, const char *path, uint64_t max_bytes, vyre_b
         }
         if (got > 0) {
             bytes->size += (size_t)got;
-        } else if (errno != EINTR) {
+        } else {
             return vyre_fail_errno(diag, path, "read", errno);
         }
         if (bytes->size > max_bytes) {
@@ -311,7 +316,7 @@ static vyre_status write_all(int fd, const char *path, const void *data, size_t 
         if (put >= 0) {
             at += put;
             size -= (size_t)put;
-        } else if (errno != EINTR) {
+        } else {
             return vyre_fail_errno(diag, path ? path : "<stdout>", "write", errno);
         }
     }

@@ -43,6 +43,20 @@ vyre_status vyre_launch_check_time(const vyre_launch *launch, vyre_diag *diag) {
     return VYRE_OK;
 }
 
+void vyre_launch_progress(const vyre_launch *launch, uint64_t launches, uint64_t barriers) {
+    vyre_progress *progress = launch->progress;
+    if (progress) {
+        (void)__atomic_fetch_add(&progress->launches, launches, __ATOMIC_RELAXED);
+        (void)__atomic_fetch_add(&progress->barriers, barriers, __ATOMIC_RELAXED);
+    }
+}
+
+vyre_progress vyre_progress_read(const vyre_progress *progress) {
+    return (vyre_progress){__atomic_load_n(&progress->passes, __ATOMIC_RELAXED),
+                           __atomic_load_n(&progress->launches, __ATOMIC_RELAXED),
+                           __atomic_load_n(&progress->barriers, __ATOMIC_RELAXED)};
+}
+
 vyre_status vyre_launch_check_steps(const vyre_launch *launch, uint64_t steps, vyre_diag *diag) {
     return launch->max_steps && steps >= launch->max_steps
                ? vyre_fail(diag, VYRE_STEP_BUDGET, "allow more steps, or do less",

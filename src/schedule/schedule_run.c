@@ -303,6 +303,7 @@ static vyre_status run_step(run *r, const vyre_reader *reader) {
     if (status == VYRE_OK) {
         r->s->visits[number]++;
         r->done.interval += step->sync;
+        vyre_launch_progress(r->source, step->segment != VYRE_NONE, step->sync);
         status = vyre_position_leave(&r->here, &r->launch, reader, r->diag);
     }
     return status == VYRE_OK && step->collective != VYRE_NONE && r->here.step != VYRE_NONE
@@ -347,6 +348,7 @@ static vyre_status enqueue_step(run *r, batch *b) {
         return status;
     }
     r->done.interval += step->sync;
+    vyre_launch_progress(r->source, step->segment != VYRE_NONE, step->sync);
     r->behind = r->here.step;
     count_step(r, r->behind, 1, &r->done);
     if (!step->doubtful) {

@@ -39,6 +39,12 @@ done
 expect_exit 0 "$VYRE" run tile.vy --in a=iota:360 --backend ref --bounds
 expect_err 'tile.vy:12:5: warning: 664 accesses outside of a, which is [18][20]: lane 260 reads a[0][20]'
 
+# The summary shows the shape, of what params say too.
+expect_exit 0 "$VYRE" run tile.vy --in a=iota:360 --backend ref
+expect_out 'b : u32[20][18] = '
+expect_exit 0 "$VYRE" run tile.vy --in a=iota:180 --backend ref --set w=10
+expect_out 'b : u32[10][18] = '
+
 # The text of the program has the dimensions, and reads back.
 "$VYRE" print tile.vy >printed.vy
 grep -q 't\[local_id.y\]\[local_id.x\] = a\[global_id.y\]\[global_id.x\];' printed.vy || fail "not as written"

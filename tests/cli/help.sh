@@ -63,6 +63,36 @@ complete_with() {
 [[ $(complete_with ru) == run ]] || fail "commands are not completed"
 [[ $(complete_with run --iter) == --iterations ]] || fail "options are not completed"
 [[ $(complete_with help exi) == exit-codes ]] || fail "topics are not completed"
+[[ $(complete_with run --backend ref-) == $'ref-split\nref-schedule' ]] || fail "backends are not completed"
+[[ $(complete_with explain V06) == *V066* ]] || fail "codes are not completed"
+mkdir completed && cd completed && touch one.vy two.json three.npy && cp ../bash .
+[[ $(complete_with check "" | sort) == one.vy ]] || fail "programs are not completed: $(complete_with check "")"
+[[ $(complete_with plan "") == two.json ]] || fail "waves are not completed"
+[[ $(complete_with run one.vy --in x = th) == three.npy ]] || fail "inputs are not completed"
+[[ -z $(complete_with run --set "") ]] || fail "something is completed that can't be known"
+cd ..
+
+# Who asks for an object gets one, however early it goes wrong.
+expect_object() {
+    local want=$1
+    shift
+    expect_exit "$want" "$@"
+    python3 -c 'import json, sys
+o = json.load(open("out"))
+assert o["schema"] == 1 and o["status"] != "ok", o
+assert [d for d in o["diagnostics"] if d["severity"] == "error"], o
+assert sys.argv[1] != "run" or "stats" in o and "bounds" in o, o' "$2" || fail "no object: $*"
+}
+expect_object 2 "$VYRE" run --json
+expect_object 2 "$VYRE" run x.vy --json --bogus
+expect_object 2 "$VYRE" run x.vy --json --timeout soon
+expect_object 3 "$VYRE" run absent.vy --json
+expect_object 2 "$VYRE" check --json
+expect_object 3 "$VYRE" split absent.vy --json
+expect_object 2 "$VYRE" plan --json
+expect_object 3 "$VYRE" plan absent.json --json
+expect_object 2 "$VYRE" devices --json --bogus
+expect_object 2 "$VYRE" bogus --json
 
 # Words that do not exist, with a suggestion where one is near.
 expect_exit 2 "$VYRE" chekc

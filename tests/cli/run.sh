@@ -254,7 +254,7 @@ import json, subprocess, sys
 def run(*more):
     p = subprocess.run([sys.argv[1], "run", sys.argv[2], "--json", *more], capture_output=True)
     return p.returncode, json.loads(p.stdout)
-top = "schema status backend split grid passes converged outputs stats time_ns code_from races diagnostics".split()
+top = "schema status backend split grid passes converged outputs stats time_ns code_from races bounds diagnostics".split()
 stats = "launches host_waits bytes_in bytes_out carried_bytes segments sync_points skipped_launches".split()
 times = "compile alloc upload run download total device enqueue wait per_barrier".split()
 for code, said in (run("--in", "y=iota:8", "--out", "y=y.npy", "--repeat", "3"), run("--in", "y=missing.npy"),

@@ -83,6 +83,7 @@ typedef struct cli_context {
     bool no_warn;
     const cli_list *set; /* NAME=VALUE: consts of programs that are read; NULL: none */
     bool set_params;     /* params may stand in `set`, too */
+    bool has_output;     /* something went to standard output */
 } cli_context;
 
 typedef struct cli_command {
@@ -94,6 +95,9 @@ typedef struct cli_command {
     const cli_option *options;
     uint32_t option_count;
     size_t options_size; /* of the struct they fill in */
+    /* The object of --json when there is nothing but diagnostics; NULL: "schema", "status" and
+     * "diagnostics". */
+    void (*write_failure)(cli_context *cli, vyre_text *text);
     cli_exit (*run)(cli_context *cli, const void *options, const cli_list *arguments);
 } cli_command;
 
@@ -137,6 +141,8 @@ cli_exit cli_fail(cli_context *cli, vyre_status status, const char *fix, const c
     VYRE_PRINTF(4, 5);
 /* Information on standard error, one line. */
 void cli_say(const cli_context *cli, const char *format, ...) VYRE_PRINTF(2, 3);
+/* "status": the name of the last error's. */
+void cli_write_status(const cli_context *cli, vyre_json_writer *json);
 /* The member "diagnostics" of a JSON object. */
 void cli_write_diagnostics(const cli_context *cli, vyre_json_writer *json);
 

@@ -1,8 +1,11 @@
 /* vyre: finds the subcommand, reads its options, runs it. Ctrl-C asks a running dispatch or search
- * to stop; a second one ends the process at once. */
+ * to stop, and ends reading and writing: a call that waits returns with EINTR, at the latest a
+ * second later, when the alarm rings, if it began to wait just after the signal. The exit code is
+ * 130 whatever came of it. A second Ctrl-C ends the process at once. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -18,14 +21,16 @@ vyre_cancel cli_cancel;
 static void on_interrupt(int number) {
     (void)number;
     cli_cancel.requested = 1;
+    (void)alarm(1);
 }
 
 static void catch_interrupts(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
-    action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
 }
 
@@ -72,6 +77,35 @@ static cli_exit run_command(cli_context *cli, const cli_command *command, int ar
     return exit;
 }
 
+static bool wants_json(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who asked for an object gets one, however early it went wrong. */
+static void print_failure(cli_context *cli, const cli_command *command) {
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    if (command && command->write_failure) {
+        command->write_failure(cli, &text);
+    } else {
+        vyre_json_writer json;
+        vyre_json_writer_init(&json, &text);
+        vyre_json_begin_object(&json);
+        vyre_json_key(&json, "schema");
+        vyre_json_put_u64(&json, 1);
+        cli_write_status(cli, &json);
+        cli_write_diagnostics(cli, &json);
+        vyre_json_end_object(&json);
+        vyre_text_puts(&text, "\n");
+    }
+    (void)cli_output(cli, &text);
+}
+
 static cli_exit run(cli_context *cli, int argc, char **argv) {
     if (argc < 2) {
         vyre_text text;
@@ -91,7 +125,11 @@ static cli_exit run(cli_context *cli, int argc, char **argv) {
         return print_help(cli, NULL);
     }
     const cli_command *command = find_command(cli, argv[1]);
-    return command ? run_command(cli, command, argc - 2, argv + 2) : CLI_USAGE;
+    cli_exit exit = command ? run_command(cli, command, argc - 2, argv + 2) : CLI_USAGE;
+    if (exit != CLI_OK && !cli->has_output && wants_json(argc, argv)) {
+        print_failure(cli, command);
+    }
+    return exit;
 }
 
 int main(int argc, char **argv) {
@@ -100,5 +138,5 @@ int main(int argc, char **argv) {
     catch_interrupts();
     cli_exit exit = run(&cli, argc, argv);
     cli_finish(&cli);
-    return exit;
+    return cli_cancel.requested ? CLI_INTERRUPTED : exit;
 }

@@ -100,16 +100,45 @@ void cli_write_manual(vyre_text *text) {
 
 /* Completions */
 
+/* What may stand where help shows a word in capitals. */
+typedef enum filling {
+    NOTHING,
+    FILES,
+    PROGRAMS, /* files *.vy */
+    OBJECTS,  /* files *.json */
+    FOLDERS,
+    WORDS /* one of a list */
+} filling;
+
+static filling filling_of(const char *word) {
+    static const struct {
+        const char *word;
+        filling filling;
+    } known[] = {{"FILE...", PROGRAMS}, {"FILE", FILES},         {"WAVES", OBJECTS},
+                 {"PLAN", OBJECTS},     {"DIR", FOLDERS},        {"NAME", WORDS},
+                 {"[CODE]", WORDS},     {"[TOPIC]", WORDS},      {"A B", FILES},
+                 {"BUF=FILE", NOTHING}, {"BUF=SOURCE", NOTHING}, {"", NOTHING}};
+    for (uint32_t i = 0; i < CLI_COUNT(known); i++) {
+        if (strcmp(known[i].word, word) == 0) {
+            return known[i].filling;
+        }
+    }
+    return NOTHING;
+}
+
+/* What a command reads is a program, what an option names may be any file. */
+static filling argument_filling(const cli_command *command) {
+    const filling f = filling_of(command->arguments);
+    return f == FILES && strcmp(command->arguments, "FILE") == 0 ? PROGRAMS : f;
+}
+
+static filling option_filling(const cli_option *option) {
+    return option->kind == CLI_CHOICE ? WORDS : option->value ? filling_of(option->value) : NOTHING;
+}
+
 static void write_names(vyre_text *text) {
     for (uint32_t i = 0; i < cli_command_count; i++) {
         vyre_text_printf(text, "%s%s", i ? " " : "", cli_commands[i]->name);
-    }
-}
-
-static void write_topics(vyre_text *text) {
-    write_names(text);
-    for (uint32_t i = 0; i < cli_topic_count; i++) {
-        vyre_text_printf(text, " %s", cli_topics[i].name);
     }
 }
 
@@ -120,37 +149,88 @@ static void write_choices(vyre_text *text, const char *choices) {
     }
 }
 
+/* The list of a place that takes WORDS. */
+static void write_words(vyre_text *text, const char *word) {
+    if (strcmp(word, "NAME") == 0) {
+        vyre_text_puts(text, "auto");
+        for (uint32_t i = 0; i < vyre_backend_count(NULL); i++) {
+            vyre_text_printf(text, " %s", vyre_backend_name(NULL, i));
+        }
+    } else if (strcmp(word, "[CODE]") == 0) {
+        for (uint32_t i = 0; i < vyre_diagnostic_count(); i++) {
+            vyre_text_printf(text, "%s%s", i ? " " : "", vyre_diagnostic_get(i)->code);
+        }
+    } else if (strcmp(word, "[TOPIC]") == 0) {
+        write_names(text);
+        for (uint32_t i = 0; i < cli_topic_count; i++) {
+            vyre_text_printf(text, " %s", cli_topics[i].name);
+        }
+    } else {
+        write_choices(text, word);
+    }
+}
+
+/* What completes the word, as an assignment of the function's variables. */
+static void write_bash_filling(vyre_text *text, filling f, const char *word) {
+    switch (f) {
+    case NOTHING: vyre_text_puts(text, "return"); break;
+    case FILES: vyre_text_puts(text, "files='*'"); break;
+    case PROGRAMS: vyre_text_puts(text, "files='*.vy'"); break;
+    case OBJECTS: vyre_text_puts(text, "files='*.json'"); break;
+    case FOLDERS: vyre_text_puts(text, "files='*/'"); break;
+    case WORDS:
+        vyre_text_puts(text, "words='");
+        write_words(text, word);
+        vyre_text_puts(text, "'");
+        break;
+    }
+}
+
+static void write_bash_command(vyre_text *text, const cli_command *c) {
+    for (uint32_t j = 0; j < c->option_count; j++) {
+        const cli_option *o = &c->options[j];
+        if (!o->value || o->optional) {
+            continue;
+        }
+        vyre_text_printf(text, "        %s:--%s", c->name, o->name);
+        if (o->letter) {
+            vyre_text_printf(text, " | %s:-%c", c->name, o->letter);
+        }
+        vyre_text_puts(text, ") ");
+        write_bash_filling(text, option_filling(o), o->value);
+        vyre_text_puts(text, " ;;\n");
+    }
+    vyre_text_printf(text, "        %s:*) if [[ $word == -* ]]; then words='", c->name);
+    for (uint32_t j = 0; j < c->option_count; j++) {
+        vyre_text_printf(text, "--%s ", c->options[j].name);
+    }
+    vyre_text_puts(text, "--help'; else ");
+    write_bash_filling(text, argument_filling(c), c->arguments);
+    vyre_text_puts(text, "; fi ;;\n");
+}
+
+/* Behind `=`, at which bash cuts words, stands a file. */
 void cli_write_bash(vyre_text *text) {
     vyre_text_puts(text,
                    "# Completion of vyre for bash.\n_vyre() {\n"
                    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                   "    local words=\n    COMPREPLY=()\n"
-                   "    if ((COMP_CWORD == 1)); then\n        words=\"");
+                   "    local words= files=\n    COMPREPLY=()\n"
+                   "    [[ $word == = ]] && word= before==\n"
+                   "    if ((COMP_CWORD == 1)); then\n        words='");
     write_names(text);
-    vyre_text_puts(text, " --version --help\"\n    else\n"
-                         "        case ${COMP_WORDS[1]}:$before in\n");
+    vyre_text_puts(text, " --version --help'\n    else\n"
+                         "        case ${COMP_WORDS[1]}:$before in\n"
+                         "        *:=) files='*' ;;\n");
     for (uint32_t i = 0; i < cli_command_count; i++) {
-        const cli_command *c = cli_commands[i];
-        for (uint32_t j = 0; j < c->option_count; j++) {
-            if (c->options[j].kind == CLI_CHOICE && !c->options[j].optional) {
-                vyre_text_printf(text, "        %s:--%s) words=\"", c->name, c->options[j].name);
-                write_choices(text, c->options[j].value);
-                vyre_text_puts(text, "\" ;;\n");
-            }
-        }
-        vyre_text_printf(text, "        %s:*) [[ $word == -* ]] && words=\"", c->name);
-        for (uint32_t j = 0; j < c->option_count; j++) {
-            vyre_text_printf(text, "--%s ", c->options[j].name);
-        }
-        vyre_text_puts(text, "--help\" ;;\n");
+        write_bash_command(text, cli_commands[i]);
     }
-    vyre_text_puts(
-        text, "        esac\n        [[ ${COMP_WORDS[1]} == help && $word != -* && -z $words ]]"
-              " && words=\"");
-    write_topics(text);
-    vyre_text_puts(text, "\"\n    fi\n    if [[ -n $words ]]; then\n"
+    vyre_text_puts(text, "        esac\n    fi\n    if [[ -n $words ]]; then\n"
                          "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-                         "    else\n        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+                         "    elif [[ $files == '*' ]]; then\n"
+                         "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+                         "    elif [[ -n $files ]]; then\n"
+                         "        mapfile -t COMPREPLY < <(compgen -f -X \"!$files\" -- \"$word\"; "
+                         "compgen -d -- \"$word\")\n"
                          "    fi\n}\ncomplete -o filenames -F _vyre vyre\n");
 }
 
@@ -166,6 +246,26 @@ static void write_quoted(vyre_text *text, const char *plain, const char *escaped
     }
 }
 
+static void write_zsh_filling(vyre_text *text, filling f, const char *word) {
+    switch (f) {
+    case NOTHING: vyre_text_puts(text, " "); break;
+    case FILES: vyre_text_puts(text, "_files"); break;
+    case PROGRAMS: vyre_text_puts(text, "_files -g \"*.vy\""); break;
+    case OBJECTS: vyre_text_puts(text, "_files -g \"*.json\""); break;
+    case FOLDERS: vyre_text_puts(text, "_files -/"); break;
+    case WORDS:
+        vyre_text_puts(text, "(");
+        write_words(text, word);
+        vyre_text_puts(text, ")");
+        break;
+    }
+}
+
+/* BUF=FILE: behind the sign a file, before it whatever it is called. */
+static bool takes_file_behind_sign(const cli_option *option) {
+    return option->kind == CLI_LIST && strncmp(option->value, "BUF=", 4) == 0;
+}
+
 static void write_zsh_option(vyre_text *text, const cli_option *option) {
     vyre_text_printf(text, " \\\n            '%s--%s%s[", option->kind == CLI_LIST ? "*" : "",
                      option->name,
@@ -174,12 +274,13 @@ static void write_zsh_option(vyre_text *text, const cli_option *option) {
                                         : "=");
     write_quoted(text, option->help, "[]:");
     vyre_text_puts(text, "]");
-    if (option->kind == CLI_CHOICE) {
-        vyre_text_puts(text, option->optional ? "::value:(" : ":value:(");
-        write_choices(text, option->value);
-        vyre_text_puts(text, ")");
-    } else if (option->value) {
-        vyre_text_puts(text, ":value:_files");
+    if (option->value) {
+        vyre_text_puts(text, option->optional ? "::value:" : ":value:");
+        if (takes_file_behind_sign(option)) {
+            vyre_text_puts(text, "{ compset -P \"*=\"; _files }");
+        } else {
+            write_zsh_filling(text, option_filling(option), option->value);
+        }
     }
     vyre_text_puts(text, "'");
 }
@@ -196,19 +297,47 @@ void cli_write_zsh(vyre_text *text) {
                          "    local command=${words[2]}\n    shift words\n    ((CURRENT--))\n"
                          "    case $command in\n");
     for (uint32_t i = 0; i < cli_command_count; i++) {
-        vyre_text_printf(text, "    %s)\n        _arguments", cli_commands[i]->name);
-        for (uint32_t j = 0; j < cli_commands[i]->option_count; j++) {
-            write_zsh_option(text, &cli_commands[i]->options[j]);
+        const cli_command *c = cli_commands[i];
+        vyre_text_printf(text, "    %s)\n        _arguments", c->name);
+        for (uint32_t j = 0; j < c->option_count; j++) {
+            write_zsh_option(text, &c->options[j]);
         }
-        if (strcmp(cli_commands[i]->name, "help") == 0) {
-            vyre_text_puts(text, " \\\n            '1:topic:(");
-            write_topics(text);
-            vyre_text_puts(text, ")' ;;\n");
-        } else {
-            vyre_text_puts(text, " \\\n            '*:file:_files' ;;\n");
-        }
+        vyre_text_puts(text, " \\\n            '*:argument:");
+        write_zsh_filling(text, argument_filling(c), c->arguments);
+        vyre_text_puts(text, "' ;;\n");
     }
     vyre_text_puts(text, "    esac\n}\n_vyre \"$@\"\n");
+}
+
+static void write_fish_filling(vyre_text *text, filling f, const char *word) {
+    switch (f) {
+    case NOTHING: vyre_text_puts(text, " -f"); break;
+    case FILES: vyre_text_puts(text, " -F"); break;
+    case PROGRAMS: vyre_text_puts(text, " -f -k -a '(__fish_complete_suffix .vy)'"); break;
+    case OBJECTS: vyre_text_puts(text, " -f -k -a '(__fish_complete_suffix .json)'"); break;
+    case FOLDERS: vyre_text_puts(text, " -f -a '(__fish_complete_directories)'"); break;
+    case WORDS:
+        vyre_text_puts(text, " -f -a '");
+        write_words(text, word);
+        vyre_text_puts(text, "'");
+        break;
+    }
+}
+
+static void write_fish_option(vyre_text *text, const cli_command *c, const cli_option *option) {
+    vyre_text_printf(text, "complete -c vyre -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+                     option->name);
+    if (option->letter) {
+        vyre_text_printf(text, " -s %c", option->letter);
+    }
+    if (option->value) {
+        write_fish_filling(text, takes_file_behind_sign(option) ? FILES : option_filling(option),
+                           option->value);
+        vyre_text_puts(text, option->optional ? "" : " -r");
+    }
+    vyre_text_puts(text, " -d '");
+    write_quoted(text, option->help, "");
+    vyre_text_puts(text, "'\n");
 }
 
 void cli_write_fish(vyre_text *text) {
@@ -219,22 +348,10 @@ void cli_write_fish(vyre_text *text) {
         write_quoted(text, c->summary, "");
         vyre_text_puts(text, "'\n");
         for (uint32_t j = 0; j < c->option_count; j++) {
-            const cli_option *option = &c->options[j];
-            vyre_text_printf(text, "complete -c vyre -n '__fish_seen_subcommand_from %s' -l %s",
-                             c->name, option->name);
-            if (option->kind == CLI_CHOICE) {
-                vyre_text_printf(text, "%s -a '", option->optional ? "" : " -x");
-                write_choices(text, option->value);
-                vyre_text_puts(text, "'");
-            } else if (option->value) {
-                vyre_text_puts(text, " -r");
-            }
-            vyre_text_puts(text, " -d '");
-            write_quoted(text, option->help, "");
-            vyre_text_puts(text, "'\n");
+            write_fish_option(text, c, &c->options[j]);
         }
+        vyre_text_printf(text, "complete -c vyre -n '__fish_seen_subcommand_from %s'", c->name);
+        write_fish_filling(text, argument_filling(c), c->arguments);
+        vyre_text_puts(text, "\n");
     }
-    vyre_text_puts(text, "complete -c vyre -n '__fish_seen_subcommand_from help' -f -a '");
-    write_topics(text);
-    vyre_text_puts(text, "'\n");
 }

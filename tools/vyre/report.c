@@ -225,6 +225,17 @@ void cli_say(const cli_context *cli, const char *format, ...) {
     fputc('\n', stderr);
 }
 
+void cli_write_status(const cli_context *cli, vyre_json_writer *json) {
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = cli->diags.count; i-- > 0 && status == VYRE_OK;) {
+        if (cli->diags.items[i].severity == VYRE_ERROR) {
+            status = cli->diags.items[i].status;
+        }
+    }
+    vyre_json_key(json, "status");
+    vyre_json_put_string(json, vyre_status_name(status));
+}
+
 static void put_place(vyre_json_writer *json, const vyre_diag *diag) {
     const struct {
         const char *key;

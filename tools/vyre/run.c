@@ -112,6 +112,7 @@ static cli_exit read_options(run *r) {
     to->timeout_ns = o->timeout.given && !o->timeout.value ? 1 : o->timeout.value;
     to->max_steps = o->steps.value;
     to->cancel = &cli_cancel;
+    to->progress = &r->progress;
     to->find_races = o->races.given;
     to->races = r->races;
     to->race_capacity = o->races.given ? RUN_RACES : 0;
@@ -194,11 +195,13 @@ static void finish(run *r) {
 
 static cli_exit dispatch(run *r) {
     vyre_diag diag = {0};
+    run_watch *watch = run_watch_begin(&r->progress);
     vyre_status status =
         r->pipeline ? vyre_pipeline_dispatch(r->pipeline, r->inputs, r->input_count, r->outputs,
                                              r->output_count, &r->options, &r->report, &diag)
                     : vyre_dispatch(r->device, r->program, r->inputs, r->input_count, r->outputs,
                                     r->output_count, &r->options, &r->report, &diag);
+    run_watch_end(watch);
     return status == VYRE_OK ? CLI_PENDING : cli_report(r->cli, &diag);
 }
 
@@ -296,6 +299,12 @@ static cli_exit run_program(cli_context *cli, const void *given, const cli_list 
     return exit == CLI_OK ? printed : exit;
 }
 
+static void write_failure(cli_context *cli, vyre_text *text) {
+    run_options none = {0};
+    run r = {.cli = cli, .o = &none};
+    run_write_json(&r, text);
+}
+
 const cli_command cli_run_command = {
     .name = "run",
     .arguments = "FILE",
@@ -308,5 +317,6 @@ const cli_command cli_run_command = {
     .options = options,
     .option_count = CLI_COUNT(options),
     .options_size = sizeof(run_options),
+    .write_failure = write_failure,
     .run = run_program,
 };

@@ -1,5 +1,6 @@
 /* vyre run: what its parts share. run.c has the flow, run_inputs.c fills buffers and params,
- * run_outputs.c stages, summarises and digests results, run_report.c tells what happened. */
+ * run_outputs.c stages, summarises and digests results, run_progress.c tells how far it has come,
+ * run_report.c what happened. */
 #ifndef VYRE_TOOLS_RUN_H
 #define VYRE_TOOLS_RUN_H
 
@@ -44,6 +45,7 @@ typedef struct run {
     vyre_outside_list bounds;
     vyre_dispatch_options options;
     vyre_dispatch_report report;
+    vyre_progress progress;
     bool done; /* the report and the outputs are there */
 } run;
 
@@ -63,6 +65,11 @@ cli_exit run_write_outputs(run *r);
 void run_summarise(const run *r, vyre_text *text);
 uint64_t run_output_count(const run *r, uint32_t slot);
 uint64_t run_output_digest(const run *r, uint32_t slot);
+
+/* While a run of more than two seconds goes on, a line on a terminal says how far it has come. */
+typedef struct run_watch run_watch;
+run_watch *run_watch_begin(const vyre_progress *progress); /* NULL: no terminal */
+void run_watch_end(run_watch *watch);
 
 /* Tells the races, and accesses outside of their memory; CLI_CHECK when they count as a failure. */
 cli_exit run_tell_races(run *r);

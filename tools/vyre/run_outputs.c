@@ -3,10 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "io/digest.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "io/values.h"
+#include "ir/size.h"
 #include "run.h"
 
 static const vyre_decl_node *output_node(const run *r, uint32_t slot) {
@@ -130,6 +132,9 @@ cli_exit run_write_outputs(run *r) {
     if (status == VYRE_OK && r->o->trace) {
         status = stage_trace(r, &stage, &diag);
     }
+    if (status == VYRE_OK && cli_cancel.requested) {
+        status = vyre_fail(&diag, VYRE_CANCELLED, NULL, "interrupted: nothing was written");
+    }
     if (status == VYRE_OK) {
         status = vyre_stage_commit(&stage, &diag);
     }
@@ -199,13 +204,62 @@ static void put_first(vyre_text *text, vyre_type type, const char *data, uint64_
     vyre_text_puts(text, k < count ? " ..." : "");
 }
 
+static bool know_len(void *user, vyre_decl decl, uint64_t *out_count) {
+    const run *r = *(const run **)user;
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        if (r->output_decls[i] == decl && r->view->decls[decl].range_end == 0) {
+            *out_count = run_output_count(r, i);
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        if (r->input_decls[i] == decl && r->arrays[i].type != VYRE_VOID) {
+            *out_count = r->arrays[i].count;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool know_param(void *user, vyre_decl decl, uint64_t *out_bits) {
+    const run *r = *(const run **)user;
+    const vyre_decl_node *d = &r->view->decls[decl];
+    for (uint32_t i = 0; i < r->options.setting_count; i++) {
+        if (strcmp(r->options.settings[i].name, d->name) == 0) {
+            *out_bits = r->options.settings[i].bits;
+            return true;
+        }
+    }
+    *out_bits = d->value != VYRE_NONE ? r->view->exprs[d->value].u.bits : 0;
+    return d->value != VYRE_NONE;
+}
+
+/* "[4][8]"; "[32]" of one dimension, of a part of one, and where lengths depend on memory that the
+ * command does not see. */
+static void put_shape(const run *r, uint32_t slot, vyre_text *text) {
+    const vyre_decl decl = r->output_decls[slot];
+    const vyre_decl_node *d = output_node(r, slot);
+    const vyre_size_env env = {.len = know_len, .param = know_param, .user = &r};
+    uint64_t of[3] = {0, 1, 1}, count = run_output_count(r, slot);
+    bool is_known = d->rank > 1 && d->range_end == 0;
+    for (uint32_t i = 1; i < d->rank && is_known; i++) {
+        is_known = vyre_size_evaluate(r->view, vyre_decl_dimension(r->view, decl, i), &env, &of[i],
+                                      NULL) == VYRE_SIZE_OK &&
+                   of[i] > 0;
+    }
+    of[0] = is_known ? count / of[1] / of[2] : count;
+    for (uint32_t i = 0; i < (is_known ? d->rank : 1); i++) {
+        vyre_text_printf(text, "[%" PRIu64 "]", of[i]);
+    }
+}
+
 void run_summarise(const run *r, vyre_text *text) {
     for (uint32_t i = 0; i < r->output_count; i++) {
         vyre_type type = (vyre_type)output_node(r, i)->type;
         const char *data = r->outputs[i].data;
         uint64_t count = run_output_count(r, i);
-        vyre_text_printf(text, "%s : %s[%" PRIu64 "]", output_node(r, i)->name,
-                         vyre_type_name(type), count);
+        vyre_text_printf(text, "%s : %s", output_node(r, i)->name, vyre_type_name(type));
+        put_shape(r, i, text);
         put_first(text, type, data, count);
         extremes e = find_extremes(type, data, count);
         vyre_text_puts(text, "  (");

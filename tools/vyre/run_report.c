@@ -214,15 +214,6 @@ cli_exit run_tell_outside(run *r) {
 
 /* JSON */
 
-static vyre_status last_error(const cli_context *cli) {
-    for (uint32_t i = cli->diags.count; i-- > 0;) {
-        if (cli->diags.items[i].severity == VYRE_ERROR) {
-            return cli->diags.items[i].status;
-        }
-    }
-    return VYRE_OK;
-}
-
 static void put_stats(vyre_json_writer *json, const vyre_dispatch_stats *stats) {
     for (uint32_t i = 0; i < CLI_COUNT(stats_fields); i++) {
         vyre_json_key(json, stats_fields[i].name);
@@ -357,8 +348,7 @@ void run_write_json(const run *r, vyre_text *text) {
     vyre_json_begin_object(json);
     vyre_json_key(json, "schema");
     vyre_json_put_u64(json, 1);
-    vyre_json_key(json, "status");
-    vyre_json_put_string(json, vyre_status_name(last_error(r->cli)));
+    cli_write_status(r->cli, json);
     vyre_json_key(json, "backend");
     if (r->device) {
         vyre_json_put_string(json, vyre_device_describe(r->device)->backend);
@@ -380,9 +370,7 @@ void run_write_json(const run *r, vyre_text *text) {
     put_outputs(json, r);
     put_numbers(json, r);
     put_races(json, r);
-    if (r->o->bounds.given) {
-        put_outside(json, r);
-    }
+    put_outside(json, r);
     cli_write_diagnostics(r->cli, json);
     vyre_json_end_object(json);
     vyre_text_puts(text, "\n");

@@ -23,6 +23,7 @@ cli_exit cli_output(cli_context *cli, vyre_text *text) {
         vyre_fail_errno(&diag, "standard output", "write", errno);
         exit = cli_report(cli, &diag);
     }
+    cli->has_output |= text->length > 0;
     vyre_text_finish(text);
     return exit;
 }

@@ -361,6 +361,8 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     }
     if (!me || me->number == 0) {
         pass->visits[number] += trips;
+        vyre_launch_progress(j->launch, step->segment != VYRE_NONE ? trips : 0,
+                             (uint64_t)step->sync * trips);
     }
     (void)vyre_position_leave(at, pass, &reader, NULL);
     if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {

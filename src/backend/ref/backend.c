@@ -154,6 +154,7 @@ static vyre_status ref_launch(vyre_backend_device *object, vyre_backend_kernel *
         .step_budget = launch->max_steps,
         .deadline_ns = launch->deadline_ns,
         .cancel = launch->cancel ? &launch->cancel->requested : NULL,
+        .barriers = launch->progress ? &launch->progress->barriers : NULL,
         .find_races = launch->find_races,
         .races = launch->races,
         .race_capacity = launch->race_capacity,
@@ -276,6 +277,7 @@ static vyre_status run_step(vyre_backend_device *device, vyre_position *at,
     }
     if (status == VYRE_OK) {
         pass->visits[number]++;
+        vyre_launch_progress(pass->source, step->segment != VYRE_NONE, step->sync);
         status = vyre_position_leave(at, pass, &reader, diag);
     }
     if (status == VYRE_OK && at->step != VYRE_NONE && step->collective != VYRE_NONE) {

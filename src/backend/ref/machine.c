@@ -449,6 +449,9 @@ static vyre_status pass_grid_barrier(vyre_ref_machine *m) {
         vyre_ref_collective(m, s);
     }
     m->result.grid_syncs++;
+    if (m->args->barriers) {
+        (void)__atomic_fetch_add(m->args->barriers, 1, __ATOMIC_RELAXED);
+    }
     m->interval += 1;
     for (uint32_t i = 0; i < m->resident; i++) {
         m->groups[i].parked = 0;

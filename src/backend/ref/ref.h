@@ -30,10 +30,11 @@ typedef struct vyre_ref_args {
     const uint64_t *values;        /* per declaration: bits of params; NULL when there are none */
     uint32_t grid[3];              /* workgroups per axis; an axis of 0 runs nothing */
     vyre_ref_order order;
-    uint64_t seed;              /* of VYRE_REF_RANDOM */
-    uint64_t step_budget;       /* statements executed by all lanes together; 0: no limit */
-    uint64_t deadline_ns;       /* CLOCK_MONOTONIC; 0: none */
-    const volatile int *cancel; /* nonzero: stop soon; set by another thread; may be NULL */
+    uint64_t seed;               /* of VYRE_REF_RANDOM */
+    uint64_t step_budget;        /* statements executed by all lanes together; 0: no limit */
+    uint64_t deadline_ns;        /* CLOCK_MONOTONIC; 0: none */
+    const volatile int *cancel;  /* nonzero: stop soon; set by another thread; may be NULL */
+    volatile uint64_t *barriers; /* counts grid barriers while others look; may be NULL */
     bool find_races;
     vyre_race *races; /* room for the races found; may be NULL */
     uint32_t race_capacity;
