@@ -12,7 +12,7 @@
 
 const char *const program_shape_names[PROGRAM_SHAPES] = {
     [PROGRAM_STRAIGHT] = "straight", [PROGRAM_NESTED] = "nested", [PROGRAM_FUNCTIONS] = "functions",
-    [PROGRAM_BARRIERS] = "barriers", [PROGRAM_LOOPS] = "loops",
+    [PROGRAM_BARRIERS] = "barriers", [PROGRAM_LOOPS] = "loops",   [PROGRAM_ALIVE] = "alive",
 };
 
 static void straight(vyre_text *t, uint32_t nodes) {
@@ -93,6 +93,25 @@ static void barriers_in_loops(vyre_text *t, uint32_t nodes, uint32_t barriers) {
     }
 }
 
+/* A value and two barriers for each unit. */
+static void values_over_barriers(vyre_text *t, uint32_t nodes) {
+    const uint32_t count = nodes / 26;
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_text_printf(t, "    let v%" PRIu32 " = b[(v + %" PRIu32 ") %% 16];\n", i, i);
+    }
+    vyre_text_puts(t, "    for (k in 0 .. n) {\n");
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_text_printf(t,
+                         "    grid_sync;\n    b[v] = v%" PRIu32 ";\n    grid_sync;\n"
+                         "    v%" PRIu32 " = v%" PRIu32 " + b[15 - global_id.x];\n",
+                         i, i, i);
+    }
+    vyre_text_puts(t, "    }\n");
+    for (uint32_t i = 0; i < count; i++) {
+        vyre_text_printf(t, "    v = v + v%" PRIu32 ";\n", i);
+    }
+}
+
 void program_write(vyre_text *text, program_shape shape, uint32_t nodes, uint32_t barriers) {
     vyre_text_puts(text, "program generated workgroup(16) elements(16) {\n"
                          "    in a : u32[16];\n    inout b : u32[16];\n    param n : u32 = 2;\n");
@@ -105,6 +124,7 @@ void program_write(vyre_text *text, program_shape shape, uint32_t nodes, uint32_
     case PROGRAM_FUNCTIONS: functions(text, nodes); break;
     case PROGRAM_BARRIERS: barriers_in_a_row(text, nodes, barriers); break;
     case PROGRAM_LOOPS: barriers_in_loops(text, nodes, barriers); break;
+    case PROGRAM_ALIVE: values_over_barriers(text, nodes); break;
     case PROGRAM_SHAPES: break;
     }
     vyre_text_puts(text, "    b[global_id.x] = v;\n}\n");

@@ -13,6 +13,7 @@ typedef enum program_shape {
     PROGRAM_FUNCTIONS, /* many small functions, each called */
     PROGRAM_BARRIERS,  /* grid barriers; some values live from one to the next, a few for ever */
     PROGRAM_LOOPS,     /* grid barriers inside of loops and branches */
+    PROGRAM_ALIVE,     /* a loop in which all values are alive at all barriers */
     PROGRAM_SHAPES
 } program_shape;
 

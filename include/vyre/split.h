@@ -89,6 +89,7 @@ typedef struct vyre_step {
     vyre_stmt enter_begin, enter_end; /* assignments, statements of `control` */
     vyre_stmt leave_begin, leave_end;
     uint32_t exchange_begin, exchange_end; /* of `exchanges` */
+    uint32_t lane_words, group_words;      /* stored words of each that are alive behind it */
     /* A collective behind the step: the statement in the source, or VYRE_NONE. On one rank
      * all_gather and reduce_scatter copy the shorter length, others do nothing. */
     vyre_stmt collective;
@@ -180,6 +181,11 @@ typedef struct vyre_carry {
     vyre_place place;
 } vyre_carry;
 
+/* A carry is alive behind steps [first, end). */
+typedef struct vyre_life {
+    uint32_t carry, first, end;
+} vyre_life;
+
 /* A buffer of what lanes and workgroups own: slots of each lane, then words of each group. Slot s
  * of lane l is its word (s - lane_first) * _lanes + l, word w of group g its word lane_words *
  * _lanes + g * group_words + (w - group_first); all in 32 bits, since its size, lane_words * lanes
@@ -233,12 +239,13 @@ typedef struct vyre_module_view {
     const vyre_decl *swapped; /* declarations of the source that change places */
     const vyre_step *steps;
     const vyre_carry *carries;
+    const vyre_life *lives;           /* by carry, then by step; those of a carry do not touch */
     const vyre_carry_buffer *buffers; /* each slot, each word is in one; none: nothing is owned */
     const vyre_removed_barrier *removed; /* in the order of the program */
     const vyre_kept_barrier *kept;       /* none with keep_barriers */
     const vyre_split_region *regions;    /* parents first */
     uint32_t segment_count, scalar_count, exchange_count, swapped_count, step_count, carry_count,
-        buffer_count, removed_count, kept_count, region_count;
+        live_count, buffer_count, removed_count, kept_count, region_count;
     uint32_t lane_words;        /* slots of a lane, in all buffers together */
     uint32_t group_words;       /* workgroup memory of a group, likewise */
     uint32_t group_value_words; /* values of a group, in _values */
@@ -254,10 +261,10 @@ typedef struct vyre_module_view {
     uint32_t widest; /* the module is right only if global_size.x is at most so much */
 } vyre_module_view;
 
-/* The carries that are alive when a step ends: indices into `carries`; their number is returned.
- * The array lives as long as the module. */
-VYRE_API uint32_t vyre_module_live(const vyre_module *module, uint32_t step,
-                                   const uint32_t **out_carries);
+/* The first carry, from number `from` on, that is alive when the step ends; or VYRE_NONE. To visit
+ * all: for (c = next(m, step, 0); c != VYRE_NONE; c = next(m, step, c + 1)). Some comparisons for
+ * each, whatever else is alive elsewhere. */
+VYRE_API uint32_t vyre_module_next_live(const vyre_module *module, uint32_t step, uint32_t from);
 
 /* True if the program, or a function that it can call, has a grid barrier; O(1). */
 VYRE_API bool vyre_contains_grid_sync(const vyre_program *program);

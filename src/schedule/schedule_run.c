@@ -84,14 +84,8 @@ typedef struct run {
 } run;
 
 /* Bytes that are alive behind a step. */
-static uint64_t alive(const run *r, uint32_t step) {
-    const uint32_t *list;
-    uint32_t count = vyre_module_live(r->s->module, step, &list);
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bytes += vyre_carry_bytes(&r->m->carries[list[i]], r->lanes, r->groups);
-    }
-    return bytes;
+static uint64_t alive(const run *r, const vyre_step *step) {
+    return 4 * (step->lane_words * r->lanes + step->group_words * r->groups);
 }
 
 /* A step that ran so many times. */
@@ -102,7 +96,7 @@ static void count_step(const run *r, uint32_t number, uint64_t times, tally *to)
     to->launches +=
         (step->segment != VYRE_NONE ? times : 0) + (step->control != VYRE_NONE ? times : 0);
     if (step->kind != VYRE_STEP_END && times > 0) {
-        to->carried_bytes += times * alive(r, number);
+        to->carried_bytes += times * alive(r, step);
         to->sync_points += times * step->sync;
     }
 }

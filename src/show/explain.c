@@ -3,6 +3,7 @@
 #include "show/explain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -35,13 +36,31 @@ vyre_carry_owner vyre_carry_owner_of(vyre_carry_kind kind) {
     return kinds[kind].owner;
 }
 
-void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[VYRE_OWNERS]) {
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(module, step, &live);
-    out_bytes[VYRE_OWNER_LANE] = out_bytes[VYRE_OWNER_GROUP] = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const vyre_carry *carry = &module->view.carries[live[i]];
-        out_bytes[vyre_carry_owner_of(carry->kind)] += UINT64_C(4) * carry->words;
+void vyre_explain_bytes(const vyre_step *step, uint64_t out_bytes[VYRE_OWNERS]) {
+    out_bytes[VYRE_OWNER_LANE] = UINT64_C(4) * step->lane_words;
+    out_bytes[VYRE_OWNER_GROUP] = UINT64_C(4) * step->group_words;
+}
+
+static int by_cost(const void *a, const void *b) {
+    const vyre_explain_carry *x = a, *y = b;
+    return x->cost != y->cost ? (x->cost < y->cost) - (x->cost > y->cost)
+                              : (x->carry > y->carry) - (x->carry < y->carry);
+}
+
+void vyre_explain_alive(vyre_text *text, const vyre_module *module, uint32_t step,
+                        vyre_explain_list *out_list) {
+    const vyre_program_view *p = vyre_program_get(module->source);
+    const uint64_t lanes = (uint64_t)p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
+    *out_list = (vyre_explain_list){0};
+    for (uint32_t c = vyre_module_next_live(module, step, 0); c != VYRE_NONE && !text->failed;
+         c = vyre_module_next_live(module, step, c + 1)) {
+        const vyre_carry *carry = &module->view.carries[c];
+        const bool by_lane = vyre_carry_owner_of(carry->kind) == VYRE_OWNER_LANE;
+        const vyre_explain_carry found = {carry->words * (by_lane ? lanes : 1), c};
+        text->failed = !vyre_vec_push(&text->allocator, &out_list->of, found);
+    }
+    if (out_list->of.count > 0) {
+        qsort(out_list->of.data, out_list->of.count, sizeof *out_list->of.data, by_cost);
     }
 }
 
@@ -297,8 +316,6 @@ static void reason(vyre_text *text, const vyre_module_view *v, const vyre_step *
 static void boundary(vyre_text *text, const vyre_module *module, uint32_t number) {
     const vyre_module_view *v = &module->view;
     const vyre_step *step = &v->steps[number];
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(module, number, &live);
     if (step->kind == VYRE_STEP_NEXT && !step->sync) {
         vyre_text_puts(text, "\nno barrier, two ways meet");
     } else {
@@ -314,15 +331,18 @@ static void boundary(vyre_text *text, const vyre_module *module, uint32_t number
         vyre_text_puts(text, "    nothing follows: it costs nothing\n");
         return;
     }
-    if (count == 0) {
+    if (vyre_module_next_live(module, number, 0) == VYRE_NONE) {
         vyre_text_puts(text, "    nothing is carried\n");
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        carried(text, &v->carries[live[i]]);
+    vyre_explain_list alive;
+    vyre_explain_alive(text, module, number, &alive);
+    for (uint32_t i = 0; i < alive.of.count; i++) {
+        carried(text, &v->carries[alive.of.data[i].carry]);
     }
+    vyre_vec_free(&text->allocator, &alive.of);
     uint64_t by_owner[VYRE_OWNERS];
-    vyre_explain_bytes(module, number, by_owner);
+    vyre_explain_bytes(step, by_owner);
     vyre_text_puts(text, "    in total ");
     bytes(text, v, by_owner);
     vyre_text_puts(text, "\n");

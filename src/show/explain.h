@@ -2,6 +2,7 @@
 #ifndef VYRE_SRC_SHOW_EXPLAIN_H
 #define VYRE_SRC_SHOW_EXPLAIN_H
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "vyre/limits.h"
 #include "vyre/split.h"
@@ -23,7 +24,18 @@ const char *vyre_explain_scope(const vyre_module_view *view);
 typedef enum vyre_carry_owner { VYRE_OWNER_LANE, VYRE_OWNER_GROUP, VYRE_OWNERS } vyre_carry_owner;
 vyre_carry_owner vyre_carry_owner_of(vyre_carry_kind kind);
 /* Bytes alive behind a step, by owner. */
-void vyre_explain_bytes(const vyre_module *module, uint32_t step, uint64_t out_bytes[VYRE_OWNERS]);
+void vyre_explain_bytes(const vyre_step *step, uint64_t out_bytes[VYRE_OWNERS]);
+/* The carries alive behind a step, those first that cost a group most; to be freed with the
+ * allocator of the text, which fails when there is no memory. */
+typedef struct vyre_explain_carry {
+    uint64_t cost;
+    uint32_t carry;
+} vyre_explain_carry;
+typedef struct vyre_explain_list {
+    VYRE_VEC(vyre_explain_carry) of;
+} vyre_explain_list;
+void vyre_explain_alive(vyre_text *text, const vyre_module *module, uint32_t step,
+                        vyre_explain_list *out_list);
 /* Statements of the control program, each between the two texts: "level = level + 1". */
 void vyre_explain_assignments(vyre_text *text, const vyre_module *module, vyre_stmt begin,
                               vyre_stmt end, const char *before, const char *behind);

@@ -94,15 +94,17 @@ static void edge(vyre_text *text, const vyre_module *module, uint32_t from, uint
         vyre_explain_line(text, step->place);
         vyre_text_puts(text, "\\l");
     }
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(module, from, &live);
+    vyre_explain_list alive;
+    vyre_explain_alive(text, module, from, &alive);
+    const uint32_t count = alive.of.count;
     for (uint32_t i = 0; i < count && i < NAMES; i++) {
-        const vyre_carry *carry = &module->view.carries[live[i]];
+        const vyre_carry *carry = &module->view.carries[alive.of.data[i].carry];
         vyre_text_printf(text, "%s (%s)\\l", carry->name, vyre_carry_kind_name(carry->kind));
     }
     if (count > NAMES) {
         vyre_text_printf(text, "(%" PRIu32 " more)\\l", count - NAMES);
     }
+    vyre_vec_free(&text->allocator, &alive.of);
     vyre_text_printf(text, "\"%s];\n", step->sync ? ", style=bold, color=\"#b91c1c\"" : "");
 }
 

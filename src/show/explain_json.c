@@ -191,21 +191,28 @@ static void put_step(vyre_json_writer *w, const vyre_module *module, uint32_t at
         vyre_json_end_object(w);
     }
     uint64_t bytes[VYRE_OWNERS];
-    vyre_explain_bytes(module, at, bytes);
+    vyre_explain_bytes(step, bytes);
     number(w, "bytes_per_lane", bytes[VYRE_OWNER_LANE]);
     number(w, "bytes_per_group", bytes[VYRE_OWNER_GROUP]);
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(module, at, &live);
-    vyre_json_key(w, "carries");
-    vyre_json_begin_array(w);
-    for (uint32_t i = 0; i < count; i++) {
-        vyre_json_put_u64(w, live[i]);
-    }
-    vyre_json_end_array(w);
     vyre_json_end_object(w);
 }
 
-static void put_carry(vyre_json_writer *w, const vyre_carry *carry) {
+/* [[first, end], ...] */
+static void put_lives(vyre_json_writer *w, const vyre_module_view *v, uint32_t carry,
+                      uint32_t *at) {
+    vyre_json_key(w, "alive");
+    vyre_json_begin_array(w);
+    for (; *at < v->live_count && v->lives[*at].carry == carry; ++*at) {
+        vyre_json_begin_array(w);
+        vyre_json_put_u64(w, v->lives[*at].first);
+        vyre_json_put_u64(w, v->lives[*at].end);
+        vyre_json_end_array(w);
+    }
+    vyre_json_end_array(w);
+}
+
+static void put_carry(vyre_json_writer *w, const vyre_module_view *v, uint32_t at, uint32_t *life) {
+    const vyre_carry *carry = &v->carries[at];
     vyre_json_begin_object(w);
     string(w, "name", carry->name);
     string(w, "kind", vyre_carry_kind_name(carry->kind));
@@ -213,6 +220,7 @@ static void put_carry(vyre_json_writer *w, const vyre_carry *carry) {
     number(w, "slot", carry->slot);
     number(w, "line", carry->place.line);
     number(w, "col", carry->place.col);
+    put_lives(w, v, at, life);
     vyre_json_end_object(w);
 }
 
@@ -250,7 +258,7 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_text_init(&buffer, &text->allocator);
     vyre_json_writer_init(w, text);
     vyre_json_begin_object(w);
-    number(w, "schema", 2);
+    number(w, "schema", 3);
     string(w, "program", vyre_program_get(v->source)->name);
     string(w, "scope", vyre_explain_scope(v));
     number(w, "sync_points", v->sync_points);
@@ -276,8 +284,8 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     vyre_json_end_array(w);
     vyre_json_key(w, "carries");
     vyre_json_begin_array(w);
-    for (uint32_t i = 0; i < v->carry_count; i++) {
-        put_carry(w, &v->carries[i]);
+    for (uint32_t i = 0, life = 0; i < v->carry_count; i++) {
+        put_carry(w, v, i, &life);
     }
     vyre_json_end_array(w);
     vyre_json_key(w, "buffers");

@@ -138,9 +138,12 @@ static double box_height(canvas *c, const vyre_step *step) {
 }
 
 static double carry_height(const canvas *c, uint32_t number) {
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(c->module, number, &live);
-    uint32_t lines = count > CARRY_LINES ? CARRY_LINES + 1 : count;
+    uint32_t lines = 0;
+    for (uint32_t carry = vyre_module_next_live(c->module, number, 0);
+         carry != VYRE_NONE && lines <= CARRY_LINES;
+         carry = vyre_module_next_live(c->module, number, carry + 1)) {
+        lines++;
+    }
     return lines ? lines * LINE + PAD : 0;
 }
 
@@ -333,7 +336,7 @@ static void draw_bar(canvas *c, uint32_t number) {
     put_buffer(c, c->left + PAD, u->bar + LINE, "sync", COLUMNS);
     uint64_t bytes[VYRE_OWNERS];
     static const char *const owners[VYRE_OWNERS] = {"lane", "group"};
-    vyre_explain_bytes(c->module, number, bytes);
+    vyre_explain_bytes(step, bytes);
     (void)fresh(c);
     for (int owner = 0; owner < VYRE_OWNERS; owner++) {
         if (bytes[owner]) {
@@ -346,15 +349,16 @@ static void draw_bar(canvas *c, uint32_t number) {
 
 static void draw_carries(canvas *c, uint32_t number) {
     const unit *u = &c->units[number];
-    const uint32_t *live;
-    uint32_t count = vyre_module_live(c->module, number, &live);
     if (u->decision <= u->carry) {
         return;
     }
+    vyre_explain_list alive;
+    vyre_explain_alive(c->text, c->module, number, &alive);
+    const uint32_t count = alive.of.count;
     rectangle(c, "carry", c->left, u->carry, WIDTH, u->decision - u->carry);
     double y = u->carry + LINE;
     for (uint32_t i = 0; i < count && i < CARRY_LINES; i++) {
-        const vyre_carry *carry = &c->v->carries[live[i]];
+        const vyre_carry *carry = &c->v->carries[alive.of.data[i].carry];
         vyre_text_puts(fresh(c), vyre_carry_kind_where(carry->kind));
         if (carry->words) {
             vyre_text_printf(&c->buffer, ", %" PRIu64 " bytes", UINT64_C(4) * carry->words);
@@ -368,6 +372,7 @@ static void draw_carries(canvas *c, uint32_t number) {
         vyre_text_printf(fresh(c), "(%" PRIu32 " more)", count - CARRY_LINES);
         put_buffer(c, c->left + PAD, y, "note", COLUMNS);
     }
+    vyre_vec_free(&c->text->allocator, &alive.of);
 }
 
 static void draw_decision(canvas *c, uint32_t number) {

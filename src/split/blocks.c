@@ -5,6 +5,9 @@
  *  - A block with one predecessor that jumps to it without a barrier is appended to it; also with a
  *    barrier, if it only computes private values from private values: those do not care.
  * What combines the values of groups is a block of its own, between two of all lanes.
+ * Those that are left and can be reached are numbered in an order like that of the source: what a
+ * branch leads to comes before what follows it, and a loop's exit behind its body. It depends on
+ * nothing else, so it is the same in every process.
  * Linear: each rule removes a block or an edge into a deciding block. */
 #include "split/blocks.h"
 
@@ -479,22 +482,78 @@ static void limit_regions(maker *m) {
     }
 }
 
+/* The reverse of the order in which a walk from block 0 leaves blocks, which turns to `otherwise`
+ * first; how many there are. `order` and `state` have room for all, `state` is zero. */
+static uint32_t find_order(const vyre_blocks *out, uint32_t *order, uint8_t *state) {
+    uint32_t total = out->list.count, depth = 1, left = total;
+    order[0] = 0; /* the path to the current block grows from the front, the result from the back */
+    state[0] = 1;
+    while (depth > 0) {
+        const vyre_block *block = &out->list.data[order[depth - 1]];
+        uint32_t edge = state[order[depth - 1]]++;
+        uint32_t to = VYRE_NONE;
+        if (edge == 1 && block->exit == VYRE_EXIT_BRANCH) {
+            to = block->otherwise;
+        } else if (edge == 2 && block->exit != VYRE_EXIT_END) {
+            to = block->next;
+        }
+        if (edge > 2) {
+            uint32_t done = order[--depth];
+            order[--left] = done;
+        } else if (to != VYRE_NONE && state[to] == 0) {
+            state[to] = 1;
+            order[depth++] = to;
+        }
+    }
+    memmove(order, order + left, (total - left) * sizeof *order);
+    return total - left;
+}
+
+/* Keeps the blocks that can be reached, in an order like that of the source. */
+static void put_in_order(maker *m, uint32_t *order) {
+    vyre_blocks *out = m->out;
+    const uint32_t total = out->list.count;
+    uint32_t *number = vyre_alloc(m->a, total, sizeof *number);
+    uint8_t *state = vyre_alloc_zeroed(m->a, total, sizeof *state);
+    VYRE_VEC(vyre_block) list = {0};
+    const uint32_t count = number && state ? find_order(out, order, state) : 0;
+    m->failed = count == 0 || !vyre_vec_reserve(m->a, &list, count);
+    for (uint32_t i = 0; i < count && !m->failed; i++) {
+        number[order[i]] = i;
+        list.data[list.count++] = out->list.data[order[i]];
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        vyre_block *b = &list.data[i];
+        b->next = b->exit == VYRE_EXIT_END ? VYRE_NONE : number[b->next];
+        b->otherwise = b->exit == VYRE_EXIT_BRANCH ? number[b->otherwise] : VYRE_NONE;
+    }
+    vyre_free(m->a, number, total, sizeof *number);
+    vyre_free(m->a, state, total, sizeof *state);
+    vyre_vec_free(m->a, &out->list);
+    out->list.data = list.data;
+    out->list.count = list.count;
+    out->list.capacity = list.capacity;
+}
+
 static void make(maker *m) {
     uint32_t *stack = NULL;
+    uint32_t room = 0;
     m->failed = !find_lifted(m);
     find_written(m);
     if (!m->failed) {
         walk(m);
     }
     if (!m->failed) {
-        stack = vyre_alloc(m->a, m->out->list.count, sizeof *stack);
+        room = m->out->list.count;
+        stack = vyre_alloc(m->a, room, sizeof *stack);
         m->failed = !stack;
     }
     if (!m->failed) {
         simplify(m, stack);
         limit_regions(m);
+        put_in_order(m, stack);
     }
-    vyre_free(m->a, stack, m->out->list.count, sizeof *stack);
+    vyre_free(m->a, stack, room, sizeof *stack);
 }
 
 vyre_status vyre_blocks_init(vyre_blocks *blocks, const vyre_program_view *program,
@@ -541,7 +600,7 @@ bool vyre_blocks_outlive_traps(const vyre_blocks *blocks, const vyre_program_vie
     bool outlive = false, may_trap = p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1;
     for (uint32_t i = 0; may_trap && i < blocks->list.count && !outlive; i++) {
         const vyre_block *b = &blocks->list.data[i];
-        outlive = b->preds > 0 && vyre_block_goes_on(blocks, b) && has_trap(blocks, p, b);
+        outlive = vyre_block_goes_on(blocks, b) && has_trap(blocks, p, b);
     }
     return outlive;
 }

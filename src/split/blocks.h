@@ -42,7 +42,7 @@ typedef struct vyre_block {
 
 typedef struct vyre_blocks {
     vyre_split_scope scope;
-    VYRE_VEC(vyre_block) list; /* block 0 is the start; unreachable ones have preds 0 */
+    VYRE_VEC(vyre_block) list; /* all can be reached; block 0 is the start, and each is a step */
     VYRE_VEC(vyre_item) items;
     uint32_t *loop_of;                   /* per statement: number of the lifted FOR, or VYRE_NONE */
     VYRE_VEC(vyre_stmt) loops;           /* the lifted FORs by number */

@@ -38,8 +38,8 @@ enum {
     MOST_LOOPS = 4
 };
 
-/* While posing the problem: alive, or wanted, if all is computed again that can be. */
-enum { MIGHT_LIVE = 256, MIGHT_WANT = 512 };
+/* While posing the problem: wanted, if all is computed again that can be. */
+enum { MIGHT_WANT = 512 };
 
 typedef struct analyst {
     vyre_carry_plan *plan;
@@ -305,12 +305,7 @@ static void scan_block(analyst *an, uint32_t number) {
 }
 
 static bool is_carried(const analyst *an, uint32_t e) {
-    VYRE_EACH_PRESENCE(&an->found, e, p) {
-        if (p->flags & VYRE_LIVE_OUT) {
-            return true;
-        }
-    }
-    return false;
+    return an->found.run[e] != VYRE_NONE;
 }
 
 /* What the recipes may be made of, and what they cost. */
@@ -371,13 +366,17 @@ static uint32_t weight(const analyst *an, uint32_t block) {
     return product;
 }
 
-/* Sum of the weights of the blocks where the entity has the flag, at least 1. */
-static uint32_t total_weight(const analyst *an, uint32_t flag, uint32_t e) {
+static uint32_t clamp_weight(uint64_t total) {
+    return total == 0 ? 1 : total > UINT16_MAX ? UINT16_MAX : (uint32_t)total;
+}
+
+/* Sum of the weights of the blocks where the entity might be wanted, at least 1. */
+static uint32_t weight_of_wants(const analyst *an, uint32_t e) {
     uint64_t total = 0;
     VYRE_EACH_PRESENCE(&an->found, e, p) {
-        total += p->flags & flag ? weight(an, p->block) : 0;
+        total += p->flags & MIGHT_WANT ? weight(an, p->block) : 0;
     }
-    return total == 0 ? 1 : total > UINT16_MAX ? UINT16_MAX : (uint32_t)total;
+    return clamp_weight(total);
 }
 
 typedef struct problem {
@@ -385,8 +384,29 @@ typedef struct problem {
     uint8_t *choice;
     VYRE_VEC(uint32_t) operands;
     uint32_t *users, *first_user; /* of each value: those that have it as an operand */
+    uint32_t *might_live;         /* of each value: runs, if all is computed again that can be */
+    uint64_t *weights;            /* of the blocks before each one, together */
     uint32_t count;
 } problem;
+
+/* The same of the blocks behind which a value is alive. */
+static uint32_t weight_of_runs(const analyst *an, const problem *p, uint32_t head) {
+    uint64_t total = 0;
+    VYRE_EACH_RUN(&an->found, head, r) {
+        total += p->weights[r->end] - p->weights[r->first];
+    }
+    return clamp_weight(total);
+}
+
+/* A value lives as long as those that are computed from it. */
+static void spread_lives(analyst *an, const problem *p) {
+    for (uint32_t e = p->count; e-- > 0;) {
+        for (uint32_t i = p->first_user[e]; i < p->first_user[e + 1]; i++) {
+            p->might_live[e] =
+                vyre_runs_unite(&an->found, p->might_live[e], p->might_live[p->users[i]]);
+        }
+    }
+}
 
 /* Where a value has the flag and is computed again (choice NULL: can be), what that needs gets it
  * too. Operands have smaller numbers than their users, so one pass downwards does it. */
@@ -508,11 +528,14 @@ static bool pose(analyst *an, problem *to) {
     }
     for (uint32_t i = 0; i < an->found.list.count; i++) {
         uint32_t *flags = &an->found.list.data[i].flags;
-        *flags |= *flags & VYRE_LIVE_OUT ? MIGHT_LIVE : 0;
         *flags |= *flags & VYRE_USES ? MIGHT_WANT : 0;
     }
+    memcpy(to->might_live, an->found.run, to->count * sizeof *to->might_live);
+    for (uint32_t b = 0; b < an->blocks->list.count; b++) {
+        to->weights[b + 1] = to->weights[b] + weight(an, b);
+    }
     if (to->count <= VYRE_CUT_MOST) { /* beyond it costs do not matter, and chains are long */
-        spread(an, to, NULL, MIGHT_LIVE);
+        spread_lives(an, to);
         spread(an, to, NULL, MIGHT_WANT);
     }
     for (uint32_t e = 0; e < to->count; e++) {
@@ -522,9 +545,9 @@ static bool pose(analyst *an, problem *to) {
         v->store = (is_plain(an, e)                      ? KNOWN_WORD
                     : kind_of(an, e) == VYRE_CARRY_GROUP ? GROUP_WORD
                                                          : STORED_WORD) *
-                   words * total_weight(an, v->wanted ? VYRE_LIVE_OUT : MIGHT_LIVE, e);
+                   words * weight_of_runs(an, to, v->wanted ? an->found.run[e] : to->might_live[e]);
         v->recompute =
-            v->recompute < UINT16_MAX ? v->recompute * total_weight(an, MIGHT_WANT, e) : UINT32_MAX;
+            v->recompute < UINT16_MAX ? v->recompute * weight_of_wants(an, e) : UINT32_MAX;
     }
     return !an->found.failed;
 }
@@ -554,9 +577,9 @@ static void choose(analyst *an, const problem *p) {
     vyre_presences *found = &an->found;
     for (uint32_t i = 0; i < found->list.count; i++) {
         uint32_t *flags = &found->list.data[i].flags;
-        *flags |= *flags & VYRE_LIVE_OUT ? VYRE_ALIVE : 0;
         *flags |= *flags & VYRE_USES ? VYRE_WANTED : 0;
     }
+    memcpy(plan->alive, found->run, plan->entity_count * sizeof *plan->alive);
     spread(an, p, p->choice, VYRE_WANTED);
     for (uint32_t e = 0; e < p->count; e++) {
         if (p->choice[e] == VYRE_CUT_RECOMPUTE) {
@@ -577,9 +600,10 @@ static void choose(analyst *an, const problem *p) {
             (at->flags & VYRE_WANTED && stored) || at->flags & VYRE_CONTROL ? VYRE_USES : 0;
     }
     vyre_presences_solve(found);
-    for (uint32_t i = 0; i < found->list.count; i++) {
-        uint32_t *flags = &found->list.data[i].flags;
-        *flags |= *flags & VYRE_LIVE_OUT ? VYRE_ALIVE : 0;
+    for (uint32_t e = 0; e < plan->entity_count; e++) { /* what is stored lives no shorter now */
+        plan->alive[e] = plan->entities[e].kind == VYRE_CARRY_RECOMPUTED
+                             ? vyre_runs_unite(found, plan->alive[e], found->run[e])
+                             : found->run[e];
     }
 }
 
@@ -587,13 +611,17 @@ static bool choose_recipes(analyst *an) {
     problem p = {.count = an->p->var_count + an->blocks->loops.count * VYRE_LOOP_VALUES};
     p.values = vyre_alloc_zeroed(an->a, p.count, sizeof *p.values);
     p.choice = vyre_alloc_zeroed(an->a, p.count, sizeof *p.choice);
-    bool ok = p.values && p.choice && pose(an, &p) &&
+    p.might_live = vyre_alloc(an->a, p.count, sizeof *p.might_live);
+    p.weights = vyre_alloc_zeroed(an->a, (size_t)an->blocks->list.count + 1, sizeof *p.weights);
+    bool ok = p.values && p.choice && p.might_live && p.weights && pose(an, &p) &&
               vyre_cut(p.values, p.count, p.operands.data, an->a, p.choice) == VYRE_OK;
     if (ok) {
         choose(an, &p);
     }
     vyre_free(an->a, p.values, p.count, sizeof *p.values);
     vyre_free(an->a, p.choice, p.count, sizeof *p.choice);
+    vyre_free(an->a, p.might_live, p.count, sizeof *p.might_live);
+    vyre_free(an->a, p.weights, (size_t)an->blocks->list.count + 1, sizeof *p.weights);
     vyre_free(an->a, p.users, p.operands.count, sizeof *p.users);
     vyre_free(an->a, p.first_user, (size_t)p.count + 1, sizeof *p.first_user);
     vyre_vec_free(an->a, &p.operands);
@@ -611,8 +639,8 @@ static void number_scalars(analyst *an) {
     }
     for (uint32_t b = 0; b < an->blocks->list.count; b++) {
         const vyre_block *block = &an->blocks->list.data[b];
-        bool decides = block->preds > 0 && block->exit == VYRE_EXIT_BRANCH &&
-                       an->p->stmts[block->condition].op != VYRE_STMT_FOR;
+        bool decides =
+            block->exit == VYRE_EXIT_BRANCH && an->p->stmts[block->condition].op != VYRE_STMT_FOR;
         plan->condition_scalar[b] = decides ? plan->scalar_count++ : VYRE_NONE;
     }
 }
@@ -678,10 +706,7 @@ static void align_groups(vyre_carry_plan *plan) {
 static void place_ended(analyst *an) {
     vyre_carry_plan *plan = an->plan;
     plan->ended_slot = VYRE_NONE;
-    bool several = an->blocks->list.data[0].exit != VYRE_EXIT_END;
-    for (uint32_t b = 1; b < an->blocks->list.count; b++) {
-        several |= an->blocks->list.data[b].preds > 0;
-    }
+    const bool several = an->blocks->list.data[0].exit != VYRE_EXIT_END;
     bool exits = an->p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1;
     const bool outlive_traps = vyre_blocks_outlive_traps(an->blocks, an->p);
     plan->lanes_end = several && (exits || outlive_traps);
@@ -746,9 +771,6 @@ static void place_made(vyre_carry_plan *plan) {
     plan->alive_words = asks_for_life(plan);
     plan->made_words = plan->alive_words;
     for (uint32_t b = 0; b < plan->blocks->list.count; b++) {
-        if (plan->blocks->list.data[b].preds == 0) {
-            continue;
-        }
         vyre_made made = vyre_carry_begin_made(plan, b);
         while (vyre_carry_next_made(plan, b, &made)) {
             uint32_t end = made.word + made.words;
@@ -793,6 +815,7 @@ static bool allocate(analyst *an) {
     size_t entities = plan->entity_count, blocks = an->blocks->list.count;
     plan->entities = vyre_alloc_zeroed(a, entities, sizeof *plan->entities);
     plan->first_present = vyre_alloc_zeroed(a, blocks + 1, sizeof *plan->first_present);
+    plan->alive = vyre_alloc(a, entities, sizeof *plan->alive);
     an->definitions = vyre_alloc_zeroed(a, entities, sizeof *an->definitions);
     an->definition = vyre_alloc_zeroed(a, entities, sizeof *an->definition);
     plan->ends = vyre_alloc_zeroed(a, blocks, sizeof *plan->ends);
@@ -805,7 +828,8 @@ static bool allocate(analyst *an) {
         vyre_scalars_init(an->scalars, an->p, an->blocks, an->shapes, an->bases->only_groups, a);
     bool needs = vyre_needs_init(&an->needs, vyre_entity_of_decl(plan, 0), a);
     return lists && looks && knows && needs && plan->entities && plan->first_present &&
-           an->definitions && an->definition && plan->ends && plan->condition_scalar && plan->parts;
+           plan->alive && an->definitions && an->definition && plan->ends &&
+           plan->condition_scalar && plan->parts;
 }
 
 static void release(analyst *an) {
@@ -819,6 +843,41 @@ static void release(analyst *an) {
     if (an->found.block_count > 0) {
         vyre_presences_finish(&an->found);
     }
+}
+
+/* A block that changes one value of groups writes all that are alive behind it, where others will
+ * look for them: so it has to do with them. */
+static bool find_shared(analyst *an) {
+    vyre_presences *found = &an->found;
+    const uint32_t values = vyre_entity_of_decl(an->plan, 0);
+    memset(found->owner, 0xff, found->block_count * sizeof *found->owner);
+    memset(found->waits, 0, found->block_count * sizeof *found->waits);
+    uint32_t *flips = found->stack, count = 0;
+    for (uint32_t e = 0; e < values; e++) {
+        VYRE_EACH_PRESENCE(found, e, p) {
+            found->waits[p->block] |= vyre_entity_is_shared(&an->plan->entities[e]) &&
+                                      p->flags & VYRE_LIVE_OUT && p->flags & VYRE_MODIFIES;
+        }
+    }
+    for (uint32_t b = 0; b < found->block_count; b++) {
+        flips[count] = b;
+        count += found->waits[b];
+    }
+    for (uint32_t e = 0; e < values && count > 0; e++) {
+        if (!vyre_entity_is_shared(&an->plan->entities[e])) {
+            continue;
+        }
+        uint32_t at = 0;
+        vyre_presences_open(found, e);
+        VYRE_EACH_RUN(found, found->run[e], r) {
+            for (; at < count && flips[at] < r->end; at++) {
+                if (flips[at] >= r->first && found->owner[flips[at]] != e) {
+                    (void)vyre_presence_add_open(found, e, flips[at], VYRE_LIVE_IN | VYRE_LIVE_OUT);
+                }
+            }
+        }
+    }
+    return !found->failed;
 }
 
 static bool analyse(analyst *an) {
@@ -835,9 +894,7 @@ static bool analyse(analyst *an) {
                                                                                : (uint8_t)VYRE_U32;
     }
     for (uint32_t b = 0; b < an->blocks->list.count; b++) {
-        if (an->blocks->list.data[b].preds > 0) {
-            scan_block(an, b);
-        }
+        scan_block(an, b);
     }
     vyre_presences_solve(&an->found);
     for (uint32_t e = 0; e < plan->entity_count; e++) {
@@ -855,6 +912,14 @@ static bool analyse(analyst *an) {
     place_parts(plan);
     align_groups(plan);
     number_scalars(an);
+    if (!find_shared(an)) {
+        return false;
+    }
+    plan->runs.data = an->found.runs.data; /* the plan has them now */
+    plan->runs.count = an->found.runs.count;
+    plan->runs.capacity = an->found.runs.capacity;
+    an->found.runs.data = NULL;
+    an->found.runs.count = an->found.runs.capacity = 0;
     plan->present_count = an->found.list.count;
     plan->present = vyre_presences_by_block(&an->found, plan->first_present);
     if (plan->present) {
@@ -901,6 +966,8 @@ void vyre_carry_finish(vyre_carry_plan *plan, const vyre_allocator *a) {
     vyre_free(a, plan->present, plan->present_count, sizeof *plan->present);
     vyre_free(a, plan->first_present, (size_t)plan->blocks->list.count + 1,
               sizeof *plan->first_present);
+    vyre_free(a, plan->alive, plan->entity_count, sizeof *plan->alive);
+    vyre_vec_free(a, &plan->runs);
     vyre_free(a, plan->ends, plan->blocks->list.count, sizeof *plan->ends);
     vyre_free(a, plan->condition_scalar, plan->blocks->list.count, sizeof *plan->condition_scalar);
     vyre_free(a, plan->parts, plan->part_count, sizeof *plan->parts);

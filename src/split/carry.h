@@ -40,10 +40,14 @@ typedef struct vyre_carry_plan {
     vyre_entity *entities;
     uint32_t entity_count;
     /* What each block has to do with, ascending by entity:
-     * present[first_present[block] .. first_present[block + 1]). */
+     * present[first_present[block] .. first_present[block + 1]). Of what lanes of a group share
+     * also what is only alive there, if the block flips. */
     vyre_presence *present;
     uint32_t present_count;
     uint32_t *first_present;
+    /* Where entities are alive, recomputed ones included: run numbers as in vyre_presences. */
+    VYRE_VEC(vyre_run) runs;
+    uint32_t *alive;                  /* per entity: its first run, or VYRE_NONE */
     vyre_scalars scalars;             /* which statements the schedule computes */
     uint32_t scalar_count;            /* numbered so far */
     uint32_t *condition_scalar;       /* per block: of a condition that is no hidden value */

@@ -408,7 +408,7 @@ static vyre_expr replace(vyre_rewriter *rw, vyre_expr expr, const vyre_expr *ope
     return vyre_rewrite_const(rw, expr);
 }
 
-static bool build(maker *m, const uint32_t *order) {
+static bool build(maker *m) {
     const vyre_allocator *a = &m->rw.allocator;
     m->scalars = vyre_alloc(a, m->plan->scalar_count, sizeof *m->scalars);
     m->alive_in = vyre_alloc_zeroed(a, m->plan->scalars.value_count, sizeof *m->alive_in);
@@ -420,7 +420,7 @@ static bool build(maker *m, const uint32_t *order) {
         bind_scalars(m);
     }
     for (uint32_t i = 0; i < m->m->view.step_count && ok; i++) {
-        ok = build_step(m, order[i], &m->m->steps[i]);
+        ok = build_step(m, i, &m->m->steps[i]);
     }
     vyre_free(a, m->scalars, m->plan->scalar_count, sizeof *m->scalars);
     vyre_free(a, m->alive_in, m->plan->scalars.value_count, sizeof *m->alive_in);
@@ -428,8 +428,7 @@ static bool build(maker *m, const uint32_t *order) {
     return ok;
 }
 
-vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan,
-                               const uint32_t *order, vyre_diag *diag) {
+vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan, vyre_diag *diag) {
     char name[VYRE_LIMIT_NAME + 1];
     maker m = {.m = module, .plan = plan, .p = plan->p};
     (void)snprintf(name, sizeof name, "%.200s_control", plan->p->name);
@@ -439,8 +438,7 @@ vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan,
     vyre_status status = vyre_rewriter_init(&m.rw, module->source, m.b, &module->allocator);
     if (status == VYRE_OK) {
         m.rw.replace = replace;
-        status = build(&m, order) ? vyre_builder_finish(m.b, &module->control, diag)
-                                  : VYRE_OUT_OF_MEMORY;
+        status = build(&m) ? vyre_builder_finish(m.b, &module->control, diag) : VYRE_OUT_OF_MEMORY;
         vyre_rewriter_finish(&m.rw);
     }
     if (status == VYRE_OK) {

@@ -6,8 +6,7 @@
 #include "split/module.h"
 
 /* Sets the module's control program and scalars, and of its steps the assignments and what decides.
- * Steps stand for the blocks order[0], order[1], ... */
-vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan,
-                               const uint32_t *order, vyre_diag *diag);
+ */
+vyre_status vyre_control_build(vyre_module *module, const vyre_carry_plan *plan, vyre_diag *diag);
 
 #endif

@@ -53,7 +53,7 @@ static void spread_backwards(uint8_t *ends, const vyre_blocks *blocks, const vyr
         const uint8_t op = b->sync != VYRE_NONE ? p->stmts[b->sync].op : (uint8_t)VYRE_STMT_COUNT;
         const bool collective = vyre_is_collective(op) || op == VYRE_STMT_COMBINE;
         uint32_t top = 0;
-        if (b->preds > 0 && (b->depth > 0 || collective)) {
+        if (b->depth > 0 || collective) {
             visit(ends, start, MATTERS, found->stack, &top);
         }
         while (top > 0) {
@@ -69,7 +69,7 @@ void vyre_ends_find(uint8_t *ends, const vyre_blocks *blocks, const vyre_program
                     vyre_presences *found) {
     for (uint32_t i = 0; i < blocks->list.count; i++) {
         const vyre_block *b = &blocks->list.data[i];
-        if (b->preds > 0 && b->exit != VYRE_EXIT_END && may_end(blocks, p, b)) {
+        if (b->exit != VYRE_EXIT_END && may_end(blocks, p, b)) {
             ends[i] |= VYRE_MAY_END;
         }
     }

@@ -4,9 +4,7 @@
  * that not all take -> versions of variables apart -> remove barriers -> bases of values -> blocks
  * -> what is alive and where -> a segment per block
  *
- * Steps are the reachable blocks in an order like that of the source: what a branch leads to comes
- * before what follows it, and a loop's exit behind its body. It depends on nothing else, so names
- * and order are the same in every process. */
+ * Each block is a step, and they have the same numbers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@
 #include "split/chunks.h"
 #include "split/control.h"
 #include "split/control_segment.h"
+#include "split/lives.h"
 #include "split/module.h"
 #include "split/segment.h"
 #include "split/turn.h"
@@ -79,33 +78,6 @@ static void choose_names(const vyre_program_view *p, vyre_module_names *names) {
         (void)snprintf(names->groups[axis], VYRE_MODULE_NAME, "%sgroups_%c", names->prefix,
                        "xyz"[axis]);
     }
-}
-
-/* Blocks by step: the reverse of the order in which a walk from block 0 leaves them, which turns to
- * `otherwise` first. `order` and `state` have room for all blocks; the number of steps. */
-static uint32_t order_blocks(const vyre_blocks *blocks, uint32_t *order, uint8_t *state) {
-    uint32_t total = blocks->list.count, depth = 1, left = total;
-    order[0] = 0; /* the path to the current block grows from the front, the result from the back */
-    state[0] = 1;
-    while (depth > 0) {
-        const vyre_block *block = &blocks->list.data[order[depth - 1]];
-        uint32_t edge = state[order[depth - 1]]++;
-        uint32_t to = VYRE_NONE;
-        if (edge == 1 && block->exit == VYRE_EXIT_BRANCH) {
-            to = block->otherwise;
-        } else if (edge == 2 && block->exit != VYRE_EXIT_END) {
-            to = block->next;
-        }
-        if (edge > 2) {
-            uint32_t done = order[--depth];
-            order[--left] = done;
-        } else if (to != VYRE_NONE && state[to] == 0) {
-            state[to] = 1;
-            order[depth++] = to;
-        }
-    }
-    memmove(order, order + left, (total - left) * sizeof *order);
-    return total - left;
 }
 
 /* Index of the barrier among those that were kept, or VYRE_NONE. */
@@ -196,13 +168,12 @@ static void add_exchanges(vyre_module *m, vyre_step *step, const vyre_block *blo
 }
 
 static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_segment_maker *maker,
-                               const uint32_t *order, const uint32_t *step_of, vyre_diag *diag) {
+                               vyre_diag *diag) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
-        const vyre_block *block = &blocks->list.data[order[i]];
+        const vyre_block *block = &blocks->list.data[i];
         vyre_step *step = &m->steps[i];
         vyre_segment segment;
-        vyre_status status =
-            vyre_segment_build(maker, order[i], m->view.segment_count, &segment, diag);
+        vyre_status status = vyre_segment_build(maker, i, m->view.segment_count, &segment, diag);
         if (status != VYRE_OK) {
             return status;
         }
@@ -219,8 +190,8 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
         step->kind = block->exit == VYRE_EXIT_NEXT     ? VYRE_STEP_NEXT
                      : block->exit == VYRE_EXIT_BRANCH ? VYRE_STEP_BRANCH
                                                        : VYRE_STEP_END;
-        step->next = block->exit == VYRE_EXIT_END ? VYRE_NONE : step_of[block->next];
-        step->otherwise = block->exit == VYRE_EXIT_BRANCH ? step_of[block->otherwise] : VYRE_NONE;
+        step->next = block->next;
+        step->otherwise = block->otherwise;
         step->sync = block->sync != VYRE_NONE;
         step->collective = VYRE_NONE;
         const uint8_t sync =
@@ -239,107 +210,13 @@ static vyre_status build_steps(vyre_module *m, const vyre_blocks *blocks, vyre_s
     return VYRE_OK;
 }
 
-static bool is_version(const vyre_module *m, vyre_var var) {
-    return m->origin && m->origin[var] != VYRE_NONE;
-}
-
-/* Versions of a variable have its name and place: no two of them are alive together. */
-static const char *carry_name(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
-    const vyre_program_view *p = plan->p;
-    uint32_t decls = vyre_entity_of_decl(plan, 0);
-    if (e < p->var_count) {
-        return is_version(m, e) ? vyre_program_get(m->inlined)->vars[m->origin[e]].name
-                                : p->vars[e].name;
-    }
-    if (e >= decls) {
-        return p->decls[e - decls].name;
-    }
-    static const char *const hidden[] = {"(end of a loop)", "(step of a loop)", "(trip of a loop)"};
-    return hidden[(e - p->var_count) % VYRE_LOOP_VALUES];
-}
-
-static vyre_place carry_place(const vyre_module *m, const vyre_carry_plan *plan, uint32_t e) {
-    uint32_t vars = plan->p->var_count, decls = vyre_entity_of_decl(plan, 0);
-    if (e < vars) {
-        return is_version(m, e) ? vyre_program_var_place(m->inlined, m->origin[e])
-                                : vyre_program_var_place(m->source, e);
-    }
-    if (e >= decls) {
-        return vyre_program_decl_place(m->source, e - decls);
-    }
-    return vyre_program_stmt_place(m->source,
-                                   plan->blocks->loops.data[(e - vars) / VYRE_LOOP_VALUES]);
-}
-
-/* The list of carries, and for each step those alive behind it. */
-static vyre_status list_carries(vyre_module *m, const vyre_blocks *blocks,
-                                const vyre_carry_plan *plan, const uint32_t *order) {
-    const vyre_allocator *a = &m->allocator;
-    const bool ended = plan->lanes_end, is_flag = plan->ended_slot != VYRE_NONE;
-    uint32_t *number = vyre_alloc(a, plan->entity_count, sizeof *number);
-    uint32_t count = 0;
-    for (uint32_t e = 0; number && e < plan->entity_count; e++) {
-        number[e] = plan->entities[e].carried ? count++ : VYRE_NONE;
-    }
-    m->view.carry_count = count + ended;
-    m->carries = vyre_alloc_zeroed(a, m->view.carry_count, sizeof *m->carries);
-    m->live_first = vyre_alloc_zeroed(a, (size_t)m->view.step_count + 1, sizeof *m->live_first);
-    VYRE_VEC(uint32_t) live = {0};
-    bool ok = number && m->carries && m->live_first;
-    for (uint32_t e = 0; ok && e < plan->entity_count; e++) {
-        const vyre_entity *entity = &plan->entities[e];
-        if (entity->carried) {
-            m->carries[number[e]] = (vyre_carry){
-                .name = carry_name(m, plan, e),
-                .kind = (vyre_carry_kind)entity->kind,
-                .words = entity->kind == VYRE_CARRY_RECOMPUTED ? 0 : entity->words,
-                .slot = entity->kind == VYRE_CARRY_SCALAR ? entity->scalar : entity->slot,
-                .place = carry_place(m, plan, e)};
-        }
-    }
-    if (ok && ended) {
-        m->carries[count] = (vyre_carry){.name = "(lanes that ended)",
-                                         .kind = is_flag ? VYRE_CARRY_ENDED : VYRE_CARRY_RECOMPUTED,
-                                         .words = is_flag,
-                                         .slot = plan->ended_slot};
-        if (!is_flag) {
-            m->carries[count].place = vyre_program_stmt_place(m->source, plan->guards.list[0].stmt);
-        }
-    }
-    for (uint32_t i = 0; ok && i < m->view.step_count; i++) {
-        for (uint32_t k = plan->first_present[order[i]];
-             ok && k < plan->first_present[order[i] + 1]; k++) {
-            const vyre_presence *at = &plan->present[k];
-            if (number[at->entity] != VYRE_NONE && at->flags & VYRE_ALIVE) {
-                ok = vyre_vec_push(a, &live, number[at->entity]);
-            }
-        }
-        if (ok && ended && blocks->list.data[order[i]].exit != VYRE_EXIT_END) {
-            ok = vyre_vec_push(a, &live, count);
-        }
-        m->live_first[i + 1] = live.count;
-    }
-    if (ok) {
-        m->live = vyre_alloc(a, live.count, sizeof *m->live);
-        m->live_count = live.count;
-        ok = m->live != NULL;
-        if (ok && live.count > 0) {
-            memcpy(m->live, live.data, live.count * sizeof *m->live);
-        }
-    }
-    vyre_vec_free(a, &live);
-    vyre_free(a, number, plan->entity_count, sizeof *number);
-    return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
-}
-
 /* What is known before there are segments: behind which steps the schedule asks for life, and
  * which steps of a module that is launched ahead are decided by the device. */
-static void find_doubtful(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
-                          const uint32_t *order) {
+static void find_doubtful(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan) {
     for (uint32_t i = 0; i < m->view.step_count; i++) {
         vyre_step *step = &m->steps[i];
-        const bool branches = blocks->list.data[order[i]].exit == VYRE_EXIT_BRANCH;
-        step->asks = plan->ends[order[i]] & VYRE_ASKS_FOR_LIFE;
+        const bool branches = blocks->list.data[i].exit == VYRE_EXIT_BRANCH;
+        step->asks = plan->ends[i] & VYRE_ASKS_FOR_LIFE;
         step->control = VYRE_NONE;
         step->doubtful =
             m->view.ahead && (step->asks || (branches && !m->scalars[step->decides].host));
@@ -348,8 +225,7 @@ static void find_doubtful(vyre_module *m, const vyre_blocks *blocks, const vyre_
 }
 
 static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
-                              const vyre_carry_plan *plan, const uint32_t *order, uint32_t *step_of,
-                              vyre_diag *diag) {
+                              const vyre_carry_plan *plan, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
     m->view.region_count = blocks->regions.count;
     m->regions = vyre_alloc(a, m->view.region_count, sizeof *m->regions);
@@ -367,23 +243,20 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
     if (m->view.region_count > 0) {
         memcpy(m->regions, blocks->regions.data, m->view.region_count * sizeof *m->regions);
     }
-    for (uint32_t i = 0; i < m->view.step_count; i++) {
-        step_of[order[i]] = i;
-    }
     vyre_segment_maker *maker = NULL;
-    vyre_status status = vyre_control_build(m, plan, order, diag);
+    vyre_status status = vyre_control_build(m, plan, diag);
     if (status == VYRE_OK) {
-        find_doubtful(m, blocks, plan, order);
+        find_doubtful(m, blocks, plan);
         status = vyre_segment_maker_create(m, plan, &maker, diag);
     }
     if (status == VYRE_OK) {
-        status = build_steps(m, blocks, maker, order, step_of, diag);
+        status = build_steps(m, blocks, maker, diag);
         vyre_segment_maker_destroy(maker);
     }
     if (status == VYRE_OK && m->view.ahead) {
         status = vyre_control_segments(m, diag);
     }
-    if (status == VYRE_OK && list_carries(m, blocks, plan, order) != VYRE_OK) {
+    if (status == VYRE_OK && !vyre_module_list_carries(m, plan)) {
         status = vyre_fail_memory(diag, "splitting");
     }
     return status;
@@ -391,21 +264,8 @@ static vyre_status make_steps(vyre_module *m, const vyre_blocks *blocks,
 
 static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_carry_plan *plan,
                         vyre_diag *diag) {
-    const vyre_allocator *a = &m->allocator;
-    uint32_t total = blocks->list.count;
-    uint32_t *order = vyre_alloc(a, total, sizeof *order);
-    uint32_t *step_of = vyre_alloc(a, total, sizeof *step_of);
-    uint8_t *state = vyre_alloc_zeroed(a, total, sizeof *state);
-    vyre_status status = VYRE_OUT_OF_MEMORY;
-    if (order && step_of && state) {
-        m->view.step_count = order_blocks(blocks, order, state);
-        status = make_steps(m, blocks, plan, order, step_of, diag);
-    } else {
-        (void)vyre_fail_memory(diag, "splitting");
-    }
-    vyre_free(a, order, total, sizeof *order);
-    vyre_free(a, step_of, total, sizeof *step_of);
-    vyre_free(a, state, total, sizeof *state);
+    m->view.step_count = blocks->list.count;
+    vyre_status status = make_steps(m, blocks, plan, diag);
     m->view.source = m->source;
     m->view.segments = (const vyre_program *const *)m->segments;
     m->view.decls = (const vyre_segment_decl *const *)m->decls;
@@ -414,6 +274,8 @@ static vyre_status fill(vyre_module *m, const vyre_blocks *blocks, const vyre_ca
     m->view.exchanges = m->exchanges;
     m->view.steps = m->steps;
     m->view.carries = m->carries;
+    m->view.lives = m->lives.data;
+    m->view.live_count = m->lives.count;
     m->view.regions = m->regions;
     m->view.removed = m->barriers.removed.data;
     m->view.removed_count = m->barriers.removed.count;

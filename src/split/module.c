@@ -47,17 +47,13 @@ void vyre_module_release(vyre_module *module) {
     vyre_bases_finish(&module->bases, &a);
     vyre_barriers_finish(&module->barriers, &a);
     vyre_vec_free(&a, &module->cuts);
-    vyre_free(&a, module->live, module->live_count, sizeof *module->live);
-    vyre_free(&a, module->live_first, (size_t)v->step_count + 1, sizeof *module->live_first);
+    vyre_vec_free(&a, &module->lives);
+    vyre_free(&a, module->first_life, (size_t)v->carry_count + 1, sizeof *module->first_life);
+    vyre_free(&a, module->life_tree, 2 * (size_t)module->life_leaves, sizeof *module->life_tree);
     vyre_free(&a, module->origin, module->origin_count, sizeof *module->origin);
     vyre_program_release(module->source);
     vyre_program_release(module->inlined);
     vyre_free(&a, module, 1, sizeof *module);
-}
-
-uint32_t vyre_module_live(const vyre_module *module, uint32_t step, const uint32_t **out_carries) {
-    *out_carries = module->live + module->live_first[step];
-    return module->live_first[step + 1] - module->live_first[step];
 }
 
 const vyre_module_names *vyre_module_names_of(const vyre_module *module) {

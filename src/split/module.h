@@ -42,6 +42,10 @@ typedef struct vyre_step_code {
     bool reads; /* the schedule loads when it is entered, be it the host or the device */
 } vyre_step_code;
 
+typedef struct vyre_life_node {
+    uint32_t first, end; /* of all lives below it */
+} vyre_life_node;
+
 struct vyre_module {
     vyre_module_view view;
     vyre_allocator allocator;
@@ -77,9 +81,10 @@ struct vyre_module {
     VYRE_VEC(vyre_stmt) cuts; /* grid barriers of `source` that only say: cut here; ascending */
     /* One word of a lane (group) fits a buffer, two do not: values of 64 bits are in two. */
     bool narrow_lanes, narrow_groups;
-    uint32_t *live;       /* concatenated lists */
-    uint32_t *live_first; /* step_count + 1 */
-    uint32_t live_count;
+    VYRE_VEC(vyre_life) lives;
+    uint32_t *first_life;      /* per carry, and one past the last */
+    vyre_life_node *life_tree; /* 2 * life_leaves; lives.c says what it is */
+    uint32_t life_leaves;
     vyre_module_names names;
 };
 

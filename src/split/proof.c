@@ -23,7 +23,7 @@ vyre_status vyre_prove_uniform(const vyre_blocks *blocks, const vyre_program *pr
     const bool grid = blocks->scope == VYRE_SPLIT_SCOPE_GRID;
     for (uint32_t i = 0; i < blocks->list.count; i++) {
         const vyre_block *b = &blocks->list.data[i];
-        if (b->preds > 0 && b->exit == VYRE_EXIT_BRANCH &&
+        if (b->exit == VYRE_EXIT_BRANCH &&
             !decides_for_all(p, shapes, b->condition, grid ? VYRE_SHAPE_GRID : VYRE_SHAPE_GROUP,
                              room)) {
             return vyre_fail_at(diag, VYRE_INTERNAL, "",

@@ -307,8 +307,7 @@ bool vyre_scalars_init(vyre_scalars *sc, const vyre_program_view *p, const vyre_
     }
     for (uint32_t b = 0; b < blocks->list.count; b++) {
         const vyre_block *block = &blocks->list.data[b];
-        for (uint32_t i = block->preds > 0 ? block->first : VYRE_NONE; i != VYRE_NONE;
-             i = blocks->items.data[i].next) {
+        for (uint32_t i = block->first; i != VYRE_NONE; i = blocks->items.data[i].next) {
             spread_of_item(sc, &blocks->items.data[i]);
         }
     }

@@ -25,13 +25,16 @@ for subject in "${subjects[@]}"; do
 import json, pathlib, re, sys
 folder = pathlib.Path(sys.argv[1])
 module = json.load(open(folder / "schedule.json"))
-assert module["schema"] == 2 and module["program"] == sys.argv[1], module
+assert module["schema"] == 3 and module["program"] == sys.argv[1], module
 shown = (folder.parent / "out").read_text()
 names = [s["name"] for s in module["segments"]]
 assert sorted(names + ["schedule"]) == sorted(p.stem for p in folder.iterdir()), names
 for segment in module["segments"]:
     assert (folder / (segment["name"] + ".vy")).read_text() == segment["text"], segment["name"]
 steps, carries = module["steps"], module["carries"]
+for c in carries:
+    assert all(0 <= first < end <= len(steps) for first, end in c["alive"]), c
+    assert all(a[1] < b[0] for a, b in zip(c["alive"], c["alive"][1:])), c
 assert sum(s["sync"] for s in steps) == module["sync_points"]
 launched = [s["segment"] for s in steps if s["segment"] is not None]
 assert launched == list(range(len(names))), launched
@@ -43,7 +46,8 @@ for s in steps:
     if s["segment"] is not None:
         opened = re.findall(r'^ *region "(.*)" {$', module["segments"][s["segment"]]["text"], re.M)
         assert opened[:len(s["regions"])] == s["regions"], s
-    kept = [carries[i] for i in s["carries"]]
+    at = steps.index(s)
+    kept = [c for c in carries if any(first <= at < end for first, end in c["alive"])]
     lane = sum(4 * c["words"] for c in kept if c["kind"] in ("lane", "private", "ended"))
     assert lane == s["bytes_per_lane"] <= 4 * module["lane_words"], s
     assert s["bytes_per_group"] <= 4 * (module["group_words"] + module["group_value_words"]), s

@@ -898,6 +898,57 @@ TEST(workgroup_memory_may_be_used_up) {
     vyre_program_release(p);
 }
 
+/* Lives, the carries of each step and the words of each step tell the same. */
+static void check_lives(const vyre_module *m) {
+    const vyre_module_view *v = vyre_module_get(m);
+    for (uint32_t s = 0; s < v->step_count; s++) {
+        uint64_t words = 0;
+        uint32_t at = vyre_module_next_live(m, s, 0);
+        for (uint32_t i = 0; i < v->live_count; i++) {
+            const vyre_life *life = &v->lives[i];
+            CHECK(life->first < life->end && life->end <= v->step_count);
+            CHECK(i == 0 || v->lives[i - 1].carry < life->carry ||
+                  (v->lives[i - 1].carry == life->carry && v->lives[i - 1].end < life->first));
+            if (life->first <= s && s < life->end) {
+                CHECK_EQ(at, life->carry);
+                words += v->carries[life->carry].words;
+                at = vyre_module_next_live(m, s, life->carry + 1);
+            }
+        }
+        CHECK_EQ(at, VYRE_NONE);
+        CHECK_EQ(words, (uint64_t)v->steps[s].lane_words + v->steps[s].group_words);
+    }
+    CHECK_EQ(vyre_module_next_live(m, 0, v->carry_count), VYRE_NONE);
+}
+
+TEST(lives_are_asked_by_step) {
+    vyre_program *p =
+        run_parse("program p workgroup(2) elements(4) { inout a : u32[4]; param n : u32 = 3;\n"
+                  "workgroup w : u32[2]; let i = global_id.x; let x = a[i]; let y = a[3 - i] + 7;\n"
+                  "w[1 - local_id.x] = x;\n"
+                  "grid_sync; a[i] = x;\n"
+                  "if (n > 2) { grid_sync; a[i] = a[3 - i] + 1; grid_sync; a[3 - i] = 1; }\n"
+                  "else { grid_sync; let z = a[3 - i]; grid_sync; a[i] = z + y; }\n"
+                  "for (k in 0 .. n) { grid_sync; let u = a[3 - i]; grid_sync; a[i] = u + k;\n"
+                  "    if (i == k) { exit; } }\n"
+                  "grid_sync; a[3 - i] = a[i] + w[local_id.x]; }");
+    for (int keep = 0; keep < 2; keep++) {
+        const vyre_split_options options = {.keep_barriers = keep != 0};
+        vyre_module *m = NULL;
+        vyre_diag diag = {0};
+        REQUIRE_OK(vyre_split(p, &options, NULL, &m, &diag), &diag);
+        const vyre_module_view *v = vyre_module_get(m);
+        bool sleeps = false;
+        for (uint32_t i = 1; i < v->live_count; i++) {
+            sleeps |= v->lives[i].carry == v->lives[i - 1].carry;
+        }
+        CHECK(sleeps); /* y, in the other arm */
+        check_lives(m);
+        vyre_module_release(m);
+    }
+    vyre_program_release(p);
+}
+
 /* Three barriers are a long way to carry a word for one use, but pow is longer. */
 TEST(what_takes_many_operations_is_stored_rather_than_computed_again) {
     static const struct {

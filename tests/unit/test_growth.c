@@ -1,0 +1,154 @@
+/* Growth: the memory that splitting takes follows the size of the program, whatever is alive where.
+ *
+ * Each shape is built at one size and at eight times that size. The most that is allocated at once
+ * may grow by less than twice as much for each node; what is quadratic grows by eight times as
+ * much. (bench_split tells the time.) */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "harness/run.h"
+
+typedef struct cost {
+    uint64_t nodes, bytes;
+} cost;
+
+typedef void (*shape_fn)(vyre_text *text, uint32_t count);
+
+static cost measure(shape_fn shape, uint32_t count) {
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    shape(&text, count);
+    vyre_program *program = run_parse(vyre_text_string(&text));
+    vyre_text_finish(&text);
+    test_heap heap = {0};
+    const vyre_allocator a = test_heap_allocator(&heap);
+    vyre_module *module = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(program, NULL, &a, &module, &diag), &diag);
+    const vyre_program_view *p = vyre_program_get(program);
+    const cost c = {.nodes = p->stmt_count + p->expr_count, .bytes = heap.peak_bytes};
+    vyre_module_release(module);
+    vyre_program_release(program);
+    CHECK_EQ(heap.live_blocks, 0);
+    return c;
+}
+
+static void expect_linear(shape_fn shape, uint32_t count) {
+    const cost small = measure(shape, count), large = measure(shape, 8 * count);
+    const double nodes = (double)large.nodes / (double)small.nodes;
+    const double each = (double)large.bytes / (double)small.bytes / nodes;
+    if (each > 2) {
+        test_fail(__FILE__, __LINE__,
+                  "from %" PRIu64 " nodes to %" PRIu64 " each takes %.2f times the memory",
+                  small.nodes, large.nodes, each);
+    }
+}
+
+/* ---- shapes ---- */
+
+static const char head[] = "program p workgroup(4) elements(8) {\n"
+                           "    inout a : u32[8];\n"
+                           "    out o : u32[8];\n"
+                           "    private kept : u32[8];\n"
+                           "    let i = global_id.x;\n";
+
+static void begin_values(vyre_text *text, uint32_t count) {
+    vyre_text_puts(text, head);
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text, "    let v%" PRIu32 " = a[(i + %" PRIu32 ") %% 8];\n", k, k);
+    }
+    vyre_text_puts(text, "    for (t in 0 .. 3) {\n");
+}
+
+static void end_values(vyre_text *text, uint32_t count) {
+    vyre_text_puts(text, "    }\n    let s = 0;\n");
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text, "    s = s + v%" PRIu32 ";\n", k);
+    }
+    vyre_text_puts(text, "    o[i] = s;\n}\n");
+}
+
+/* All are alive at all barriers of a loop. */
+static void values_over_barriers(vyre_text *text, uint32_t count) {
+    begin_values(text, count);
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text,
+                         "        grid_sync;\n        a[(i + t) %% 8] = v%" PRIu32 ";\n"
+                         "        grid_sync;\n        v%" PRIu32 " = v%" PRIu32 " + a[7 - i];\n",
+                         k, k, k);
+    }
+    end_values(text, count);
+}
+
+/* The same, each barrier under a condition of its own. */
+static void values_over_branches(vyre_text *text, uint32_t count) {
+    begin_values(text, count);
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text,
+                         "        if (t == %" PRIu32 ") {\n            a[i] = v%" PRIu32 ";\n"
+                         "            grid_sync;\n            v%" PRIu32 " = v%" PRIu32
+                         " + a[7 - i];\n            grid_sync;\n        }\n",
+                         k + 5, k, k, k);
+    }
+    end_values(text, count);
+}
+
+static void values_over_breaks(vyre_text *text, uint32_t count) {
+    begin_values(text, count);
+    vyre_text_puts(text, "        grid_sync;\n");
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text,
+                         "        if (t == %" PRIu32 ") { break; }\n"
+                         "        v%" PRIu32 " = v%" PRIu32 " + 1;\n",
+                         k + 5, k, k);
+    }
+    vyre_text_puts(text, "        a[i] = v0;\n        grid_sync;\n");
+    end_values(text, count);
+}
+
+/* Short lives, many barriers. */
+static void values_one_by_one(vyre_text *text, uint32_t count) {
+    vyre_text_puts(text, head);
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text,
+                         "    let v%" PRIu32 " = a[(i + %" PRIu32 ") %% 8];\n    grid_sync;\n"
+                         "    a[i] = v%" PRIu32 ";\n    grid_sync;\n",
+                         k, k, k);
+    }
+    vyre_text_puts(text, "}\n");
+}
+
+TEST(values_alive_over_barriers_of_a_loop) {
+    expect_linear(values_over_barriers, 250);
+}
+
+TEST(values_alive_over_barriers_under_conditions) {
+    expect_linear(values_over_branches, 250);
+}
+
+TEST(values_alive_over_breaks) {
+    expect_linear(values_over_breaks, 125);
+}
+
+TEST(values_alive_over_one_barrier_each) {
+    expect_linear(values_one_by_one, 250);
+}
+
+/* 1 << count barriers, by functions that call the one before twice. */
+static void doubled_calls(vyre_text *text, uint32_t count) {
+    uint32_t last = 0;
+    vyre_text_puts(text, "program p workgroup(4) elements(8) {\n    inout a : u32[8];\n"
+                         "    fn f0() { a[global_id.x] = a[7 - global_id.x]; grid_sync; }\n");
+    for (; count > 1; count /= 2) {
+        vyre_text_printf(text, "    fn f%" PRIu32 "() { f%" PRIu32 "(); f%" PRIu32 "(); }\n",
+                         last + 1, last, last);
+        last++;
+    }
+    vyre_text_printf(text, "    f%" PRIu32 "();\n}\n", last);
+}
+
+/* Per node of what inlining makes, which is 8 times as much. */
+TEST(calls_that_double) {
+    const cost small = measure(doubled_calls, 256), large = measure(doubled_calls, 2048);
+    CHECK(large.bytes < 16 * small.bytes);
+}
