@@ -16,7 +16,7 @@ program encode workgroup(256) elements((len(symbol) + 7) / 8) {
         barrier;
         let reach = 1;
         while (reach < 256) {
-            let left = select(local_id.x >= reach, line[local_id.x - reach], 0);
+            let left = local_id.x >= reach ? line[local_id.x - reach] : 0;
             barrier;
             line[local_id.x] = line[local_id.x] + left;
             barrier;

@@ -11,11 +11,11 @@ program integral workgroup(256) grid(height) {
     let carry = 0;
     for (first in 0 .. width step 256) {
         let x = first + local_id.x;
-        line[local_id.x] = select(x < width, image[base + x], 0);
+        line[local_id.x] = x < width ? image[base + x] : 0;
         barrier;
         let reach = 1;
         while (reach < 256) {
-            let left = select(local_id.x >= reach, line[local_id.x - reach], 0);
+            let left = local_id.x >= reach ? line[local_id.x - reach] : 0;
             barrier;
             line[local_id.x] = line[local_id.x] + left;
             barrier;

@@ -13,7 +13,7 @@ program knapsack workgroup(256) elements(room) {
         if (c < room) {
             let without = table[from + c];
             let w = weight[k];
-            let with = select(c >= w, table[from + c - w] + value[k], 0ul);
+            let with = c >= w ? table[from + c - w] + value[k] : 0ul;
             table[to + c] = max(without, with);
         }
         grid_sync;

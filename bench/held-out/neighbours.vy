@@ -27,7 +27,7 @@ program neighbours workgroup(256) elements(len(x)) {
             barrier;
             let far = 1;
             while (far < 256) {
-                let left = select(local_id.x >= far, line[local_id.x - far], 0);
+                let left = local_id.x >= far ? line[local_id.x - far] : 0;
                 barrier;
                 line[local_id.x] = line[local_id.x] + left;
                 barrier;

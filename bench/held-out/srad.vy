@@ -44,7 +44,7 @@ program srad workgroup(16, 16) grid((width + 15) / 16, (height + 15) / 16) {
         j[at] = exp(image[at]);
     }
     for (step_ in 0 .. steps) {
-        let mine = select(is_inside, j[at], 0.0);
+        let mine = is_inside ? j[at] : 0.0;
         add_up(mine, mine * mine, lane);
         if (lane == 0) {
             part[2 * group] = once[0];

@@ -15,7 +15,7 @@ program scan workgroup(256) elements(16384) {
         barrier;
         let reach = 1;
         while (reach < 256) {
-            let left = select(local_id.x >= reach, line[local_id.x - reach], 0);
+            let left = local_id.x >= reach ? line[local_id.x - reach] : 0;
             barrier;
             line[local_id.x] = line[local_id.x] + left;
             barrier;

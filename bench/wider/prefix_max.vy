@@ -11,7 +11,7 @@ program prefix_max workgroup(256) elements(16384) {
         barrier;
         let reach = 1;
         while (reach < 256) {
-            let left = select(local_id.x >= reach, line[local_id.x - reach], v);
+            let left = local_id.x >= reach ? line[local_id.x - reach] : v;
             barrier;
             line[local_id.x] = max(line[local_id.x], left);
             barrier;
@@ -23,7 +23,7 @@ program prefix_max workgroup(256) elements(16384) {
     let tiles = (len(x) + 255) / 256;
     for (tile in group_id.x .. tiles step num_groups.x) {
         let i = tile * 256 + local_id.x;
-        let top = group_max(select(i < len(x), x[i], -2147483648));
+        let top = group_max(i < len(x) ? x[i] : -2147483648);
         y[i] = top;
         if (local_id.x == 255) {
             tops[tile] = top;
@@ -34,7 +34,7 @@ program prefix_max workgroup(256) elements(16384) {
         let carry : i32 = -2147483648;
         for (first in 0 .. tiles step 256) {
             let t = first + local_id.x;
-            let top = max(carry, group_max(select(t < tiles, tops[t], -2147483648)));
+            let top = max(carry, group_max(t < tiles ? tops[t] : -2147483648));
             tops[t] = top;
             carry = max(carry, line[255]);
         }

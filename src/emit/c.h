@@ -34,7 +34,8 @@ typedef struct emit_host {
 /* One file while it is written. */
 struct emit_c_state {
     const emit_host *host;
-    const vyre_module *module; /* at grid scope */
+    const vyre_program *program; /* as it was written */
+    const vyre_module *module;   /* at grid scope */
     vyre_allocator a;
     emit_used used;
     vyre_text helpers, segments, entry;

@@ -319,6 +319,66 @@ static uint32_t held_count(const emit_c_state *file, const vyre_module_view *m,
     return count;
 }
 
+/* ---- dimensions ---- */
+
+/* Inner dimensions must be lengths, and what the caller gave consists of whole parts. */
+static void put_dimensions(emit_program *e, vyre_decl decl) {
+    const vyre_decl_node *d = &e->p->decls[decl];
+    for (uint32_t i = 1; i < d->rank; i++) {
+        const vyre_expr root = vyre_decl_dimension(e->p, decl, i);
+        const vyre_expr_node *n = &e->p->exprs[root];
+        if (n->op != VYRE_EXPR_LITERAL && n->op != VYRE_EXPR_LEN &&
+            (n->op != VYRE_EXPR_REF || e->p->decls[n->ref].type != VYRE_U32)) {
+            const char *text = emit_format(e, "(vy_int)%s", size_text(e, root));
+            emit_line(e, "if (%s < 0 || %s > UINT32_MAX || vy_bad) return vy_size_error;", text,
+                      text);
+        }
+    }
+    if (d->inner != VYRE_NONE) {
+        emit_line(e, "if (vy_size('%%', %s, %s, &vy_bad) != 0 || vy_bad) return vy_size_error;",
+                  e->lens[decl], size_text(e, d->inner));
+    }
+}
+
+/* What is swapped has one size, along each dimension. */
+static void put_swapped(emit_program *e, vyre_decl a, vyre_decl b) {
+    if (a == b) {
+        return;
+    }
+    if (strcmp(e->lens[a], e->lens[b]) != 0) {
+        emit_line(e, "if (%s != %s) return vy_size_error;", e->lens[a], e->lens[b]);
+    }
+    for (uint32_t i = 1; i < e->p->decls[a].rank; i++) {
+        const char *x = size_text(e, vyre_decl_dimension(e->p, a, i));
+        const char *y = size_text(e, vyre_decl_dimension(e->p, b, i));
+        if (strcmp(x, y) != 0) {
+            emit_line(e, "if (%s != %s || vy_bad) return vy_size_error;", x, y);
+        }
+    }
+}
+
+/* What a dispatch would refuse before anything runs, of the program as it was written: splitting
+ * makes lines of memory with several dimensions, and bindings of swaps. It adds declarations behind
+ * those that are there. */
+static void put_requirements(emit_program *e, const vyre_program *program) {
+    const vyre_program_view written = *vyre_program_get(program);
+    const vyre_program_view *source = e->p;
+    e->p = &written;
+    for (vyre_decl i = 0; i < written.decl_count; i++) {
+        if (written.decls[i].rank > 1) {
+            vyre_arena_reset(&e->texts);
+            put_dimensions(e, i);
+        }
+    }
+    for (vyre_stmt i = 0; i < written.stmt_count; i++) {
+        if (written.stmts[i].op == VYRE_STMT_SWAP) {
+            vyre_arena_reset(&e->texts);
+            put_swapped(e, written.stmts[i].decl, written.stmts[i].decl2);
+        }
+    }
+    e->p = source;
+}
+
 /* `out` buffers begin as zeros if the caller wants a run. */
 static void put_clearing(emit_program *e, const vyre_program_view *p) {
     for (vyre_decl i = 0; i < p->decl_count; i++) {
@@ -358,6 +418,7 @@ static vyre_status put_steps(emit_c_state *file, emit_c_schedule *s, vyre_diag *
     put_clearing(e, &source);
     vyre_status status = put_buffers(e, &file->a, diag);
     if (status == VYRE_OK) {
+        put_requirements(e, file->program);
         put_default_grid(e);
         put_memory(e, m, file);
         if (file->host->before_steps) {
@@ -519,8 +580,11 @@ vyre_status emit_hosted_file(const emit_host *host, const vyre_program *program,
     if (status != VYRE_OK) {
         return status;
     }
-    emit_c_state file = {
-        .host = host, .module = module, .a = *a, .name = vyre_program_get(program)->name};
+    emit_c_state file = {.host = host,
+                         .program = program,
+                         .module = module,
+                         .a = *a,
+                         .name = vyre_program_get(program)->name};
     vyre_text_init(&file.helpers, a);
     vyre_text_init(&file.segments, a);
     vyre_text_init(&file.entry, a);

@@ -34,6 +34,45 @@ for name in saxpy reduce bfs jacobi kinds; do
     done
 done
 
+# Lengths that a dispatch would refuse are refused: parts of rows, swapped memory of two lengths.
+cat >rows.vy <<'PROGRAM'
+program rows workgroup(4) elements(4) {
+    param m : i32 = 2;
+    param n : u32 = 2;
+    inout a : u32[][n][3];
+    inout b : u32[][n][3];
+    scratch q : u32[4][m];
+    a[global_id.x][1][2] = b[global_id.x][0][1] + q[1][1];
+    swap(a, b);
+    b[global_id.x][0][0] += 1;
+}
+PROGRAM
+expect_exit 0 "$VYRE" emit rows.vy --target c -o made
+cat >main.c <<'PROGRAM'
+#include "made/rows.c"
+static int run(uint64_t a, uint64_t b, uint32_t n, int32_t m) {
+    static uint32_t x[48], y[48];
+    const rows_args args = {.a = x, .vy_len_a = a, .b = y, .vy_len_b = b, .n = n, .m = m};
+    return rows_run(&args, NULL);
+}
+int main(void) {
+    return run(24, 24, 2, 2) != rows_OK           ? 1
+           : run(25, 25, 2, 2) != rows_SIZE       ? 2
+           : run(24, 24, 3, 2) != rows_SIZE       ? 3
+           : run(24, 24, 0, 2) != rows_SIZE       ? 4
+           : run(24, 24, 2, -2) != rows_SIZE      ? 5
+           : run(24, 18, 2, 2) != rows_SIZE       ? 6
+           : run(27, 27, 3, 2) != rows_OK         ? 7
+                                                  : 0;
+}
+PROGRAM
+expect_exit 0 gcc -std=c11 -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas -O1 main.c -o main -lm
+expect_exit 0 ./main
+for lengths in "25 25 2" "24 24 0" "24 18 2"; do
+    read -r a b n <<<"$lengths"
+    expect_exit 3 "$VYRE" run rows.vy --backend ref --in a=iota:"$a" --in b=iota:"$b" --set n="$n"
+done
+
 # One file with most constructs; `make test-cuda` compiles all that there are.
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [[ -x $nvcc ]]; then

@@ -167,7 +167,13 @@ TEST(lanes_that_are_idle_promise_nothing) {
         "program p workgroup(16) { in a : u32[]; inout b : u32[len(a)]; let i = global_id.x;\n"
         "  if (i % 4 == 1) { b[i] = a[i - 1] + a[i * 3 % len(a)]; } else { b[i] = 7; } }",
         "program p workgroup(16) { in a : u32[]; inout b : u32[len(a)]; let i = global_id.x;\n"
-        "  if (a[i] >= len(a)) { exit; } b[a[i]] = i; }"};
+        "  if (a[i] >= len(a)) { exit; } b[a[i]] = i; }",
+        "program p workgroup(16) { in a : u32[]; inout b : u32[len(a)]; let i = global_id.x;\n"
+        "  b[i] = a[i] < len(a) ? a[a[i]] + 1 : 7; }",
+        "program p workgroup(16) { in a : u32[]; inout b : u32[len(a)]; let i = global_id.x;\n"
+        "  b[i] = u32(a[i] < len(a) && (a[a[i]] & 3) == 1) + u32(!(a[i] >= len(a) || a[a[i]] == "
+        "5)); "
+        "}"};
     enum { N = 512 };
     static uint32_t a[N], b[N];
     uint64_t random = 5;

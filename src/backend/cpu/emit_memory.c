@@ -142,10 +142,32 @@ cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index) {
                    cpu_stored(element_of(e, decl)), decl, wide.text);
 }
 
-/* Whether it is promised that the access is in bounds. That holds for lanes that are active, so not
- * for gangs of which some may not be, and not for what is run to find out. */
+/* Whether the expression at work stands on the right of && or ||, or in an arm of ?:, so that lanes
+ * whose program does not ask for it evaluate it all the same. */
+static bool is_optional(const cpu_emit *e) {
+    vyre_expr inner = e->expr;
+    for (vyre_expr i = inner + 1; i < e->p->stmts[e->stmt].end_expr; i++) {
+        const vyre_expr_node *n = &e->p->exprs[i];
+        const uint32_t arity = vyre_expr_info_of((vyre_expr_op)n->op)->arity;
+        uint32_t k = 0;
+        while (k < arity && n->u.arg[k] != inner) {
+            k++;
+        }
+        if (k == arity) {
+            continue;
+        }
+        if (k > 0 && (n->op == VYRE_EXPR_COND || n->op == VYRE_EXPR_AND || n->op == VYRE_EXPR_OR)) {
+            return true;
+        }
+        inner = i;
+    }
+    return false;
+}
+
+/* Whether it is promised that the access is in bounds. That holds for lanes that are active and ask
+ * for it, so not for gangs of which some may not be, and not for what is run to find out. */
 static bool is_promised(const cpu_emit *e) {
-    return e->unchecked && !e->probing && !cpu_is_masked(e);
+    return e->unchecked && !e->probing && !cpu_is_masked(e) && !is_optional(e);
 }
 
 /* Whether it is proven that all lanes of the gang are inside: by ranges, if all of them evaluate
