@@ -23,6 +23,7 @@
 
 #include "analysis/effects.h"
 #include "base/diag.h"
+#include "base/intern.h"
 #include "ir/builder.h"
 #include "ir/each.h"
 #include "ir/fold.h"
@@ -39,15 +40,34 @@ typedef struct pending {
     vyre_expr size, offset; /* likewise: names or literals */
 } pending;
 
+typedef struct range {
+    vyre_stmt first, end;
+} range;
+
+/* Statements that a walk past all plain statements finds; the same from all of these. */
+typedef struct reach {
+    bool is_known;
+    uint32_t special; /* where it began, by number of the statements that are not plain */
+    range found;
+} reach;
+
 typedef struct plan {
     const vyre_program *program;
     const vyre_program_view *p;
     const vyre_allocator *a;
     vyre_split_scope scope;
     bool is_every; /* copies that are pending at no barrier, too */
-    vyre_effect_map *effects;
-    uint32_t *waits; /* per statement: how many before it wait for the scope */
-    uint64_t room;   /* bytes of private memory that are free */
+    /* Per statement, and one past the last: */
+    uint32_t *waits;    /* how many before it wait for the scope */
+    uint32_t *leaves;   /* how many before it leave a loop in which lanes do */
+    uint32_t *barriers; /* how many before it wait for anybody */
+    uint32_t *special;  /* how many before it are not plain: they jump, open, close or wait */
+    uint32_t *wait_of;  /* of a begin: its wait */
+    uint32_t *number;   /* of a begin or wait: which pending one, plus 1; or 0 */
+    uint32_t *writers, *first_writer; /* statements that write a declaration, ascending */
+    uint32_t writer_count;
+    reach before[2], behind[2]; /* by scope: what was found last */
+    uint64_t room;              /* bytes of private memory that are free */
     vyre_unique tags;
     VYRE_VEC(pending) list; /* ascending */
 } plan;
@@ -57,10 +77,6 @@ static bool is_begin(uint8_t op) {
 }
 
 /* Whether the source may change while the copy is pending. */
-
-typedef struct range {
-    vyre_stmt first, end;
-} range;
 
 static void include(range *r, vyre_stmt first, vyre_stmt end) {
     r->first = first < r->first ? first : r->first;
@@ -86,7 +102,7 @@ static void include_before(const plan *all, vyre_split_scope scope, vyre_stmt be
             include(r, s, n->match);
         }
     }
-    include(r, s, begin);
+    include(r, s, s);
 }
 
 /* On to the barrier that every lane passes first behind the wait. A jump out of the range and the
@@ -117,17 +133,37 @@ static void include_behind(const plan *all, vyre_split_scope scope, vyre_stmt wa
             depth -= nests == VYRE_SCOPE_END;
         }
     }
-    include(r, wait, s);
+    include(r, s, s);
 }
 
-static bool has_barrier(const plan *all, vyre_stmt begin, vyre_stmt wait) {
-    for (vyre_stmt s = begin; s < wait; s++) {
-        if (vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, all->p->stmts[s].op) ||
-            vyre_waits_for(VYRE_SPLIT_SCOPE_GRID, all->p->stmts[s].op)) {
-            return true;
+/* Copies that begin one after the other, or are awaited so, are walked from once. */
+static void include_reach(plan *all, vyre_split_scope scope, vyre_stmt begin, vyre_stmt wait,
+                          range *r) {
+    reach *before = &all->before[scope], *behind = &all->behind[scope];
+    if (!before->is_known || before->special != all->special[begin]) {
+        *before = (reach){true, all->special[begin], {begin, begin}};
+        include_before(all, scope, begin, &before->found);
+    }
+    if (!behind->is_known || behind->special != all->special[wait]) {
+        *behind = (reach){true, all->special[wait], {wait, wait}};
+        include_behind(all, scope, wait, &behind->found);
+    }
+    include(r, before->found.first, before->found.end);
+    include(r, behind->found.first, behind->found.end);
+}
+
+/* The first statement of the range that writes the declaration, or VYRE_NONE. */
+static vyre_stmt first_write(const plan *all, vyre_decl decl, range r) {
+    uint32_t low = all->first_writer[decl], end = all->first_writer[decl + 1], high = end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (all->writers[middle] < r.first) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return false;
+    return low < end && all->writers[low] < r.end ? all->writers[low] : VYRE_NONE;
 }
 
 /* A statement by which some lane may change the source between this lane's begin and its wait, or
@@ -135,26 +171,20 @@ static bool has_barrier(const plan *all, vyre_stmt begin, vyre_stmt wait) {
  * begin to that behind the wait: barriers of the grid, or those of the group if only it can write
  * there. Of a private source only what lies between the two; of any, if that holds no barrier and
  * no launch ends there: what other lanes write meanwhile is a race. */
-static vyre_stmt find_change(const plan *all, vyre_stmt begin, vyre_stmt wait) {
+static vyre_stmt find_change(plan *all, vyre_stmt begin, vyre_stmt wait) {
     vyre_decl source = all->p->stmts[begin].decl;
     range r = {begin, wait};
     uint8_t role = all->p->decls[source].role;
     if (source == all->p->stmts[begin].decl2 && all->is_every) {
         return wait; /* one after the other, elements would be read that were just written */
     }
-    bool others = has_barrier(all, begin, wait);
+    const bool others = all->barriers[wait] > all->barriers[begin];
     if (role != VYRE_PRIVATE && (others || !all->is_every)) {
         vyre_split_scope scope =
             role == VYRE_WORKGROUP ? VYRE_SPLIT_SCOPE_WORKGROUP : VYRE_SPLIT_SCOPE_GRID;
-        include_before(all, scope, begin, &r);
-        include_behind(all, scope, wait, &r);
+        include_reach(all, scope, begin, wait, &r);
     }
-    for (vyre_stmt s = r.first; s < r.end; s++) {
-        if (vyre_effects_write(all->effects, s, source)) {
-            return s;
-        }
-    }
-    return VYRE_NONE;
+    return first_write(all, source, r);
 }
 
 /* How many bytes must be kept. */
@@ -257,30 +287,23 @@ static vyre_status add_pending(plan *all, vyre_stmt begin, vyre_stmt wait, vyre_
     return vyre_vec_push(all->a, &all->list, one) ? VYRE_OK : vyre_fail_memory(diag, "splitting");
 }
 
-/* Whether a launch may end at the statement, so that a copy begun before would be cut off: it waits
- * for the scope, or it leaves a loop around the copy in which lanes do. */
-static bool ends_launch(const plan *all, vyre_stmt s, vyre_stmt begin) {
-    const vyre_stmt_node *n = &all->p->stmts[s];
-    if ((n->op != VYRE_STMT_BREAK && n->op != VYRE_STMT_CONTINUE) || n->match > begin) {
-        return vyre_waits_for(all->scope, n->op);
-    }
-    return all->waits[all->p->stmts[n->match].match] > all->waits[n->match];
+/* Whether a launch may end between the two, so that the copy would be cut off: lanes wait for the
+ * scope, or leave a loop around the copy in which they do. (If the loop lies between the two, they
+ * wait there, too.) */
+static bool is_cut_off(const plan *all, vyre_stmt begin, vyre_stmt wait) {
+    return all->waits[wait] > all->waits[begin] || all->leaves[wait] > all->leaves[begin];
 }
 
-/* Tags are used once each, so a begin has one wait. Linear in the distances between them. */
 static vyre_status find_pending(plan *all, vyre_diag *diag) {
     const vyre_program_view *p = all->p;
     vyre_status status = VYRE_OK;
     for (vyre_stmt begin = p->entry; begin < p->stmt_count && status == VYRE_OK; begin++) {
-        bool crosses = all->is_every;
-        for (vyre_stmt s = begin + 1; is_begin(p->stmts[begin].op) && s < p->stmt_count; s++) {
-            crosses |= ends_launch(all, s, begin);
-            if (p->stmts[s].op == VYRE_STMT_ASYNC_WAIT &&
-                strcmp(p->stmts[s].text, p->stmts[begin].text) == 0) {
-                status = crosses ? add_pending(all, begin, s, diag) : VYRE_OK;
-                break;
-            }
+        const vyre_stmt wait = is_begin(p->stmts[begin].op) ? all->wait_of[begin] : VYRE_NONE;
+        if (wait == VYRE_NONE || !(all->is_every || is_cut_off(all, begin, wait))) {
+            continue;
         }
+        status = add_pending(all, begin, wait, diag);
+        all->number[begin] = all->number[wait] = all->list.count;
     }
     return status;
 }
@@ -349,46 +372,156 @@ static void end_copy(vyre_each *each, const pending *one) {
 
 static bool replace(vyre_each *each, vyre_stmt s) {
     plan *all = each->user;
-    uint8_t op = each->rw.p->stmts[s].op;
-    bool concerns = is_begin(op) || op == VYRE_STMT_ASYNC_WAIT;
-    for (uint32_t i = 0; concerns && i < all->list.count; i++) {
-        pending *one = &all->list.data[i];
-        if (s == one->begin || s == one->wait) {
-            vyre_builder_at(each->rw.to, vyre_program_stmt_place(each->rw.source, s));
-            if (s == one->begin) {
-                begin_copy(each, one);
-            } else {
-                end_copy(each, one);
-            }
-            return true;
-        }
+    const uint32_t number = all->number[s];
+    if (number == 0) {
+        return false;
     }
-    return false;
+    pending *one = &all->list.data[number - 1];
+    vyre_builder_at(each->rw.to, vyre_program_stmt_place(each->rw.source, s));
+    if (s == one->begin) {
+        begin_copy(each, one);
+    } else {
+        end_copy(each, one);
+    }
+    return true;
 }
 
 /* Everything that is known before the copies are looked at. */
+
+static void count_statements(plan *all) {
+    const vyre_program_view *p = all->p;
+    for (vyre_stmt s = 0; s < p->stmt_count; s++) {
+        const uint8_t op = p->stmts[s].op;
+        const bool waits = vyre_waits_for(VYRE_SPLIT_SCOPE_WORKGROUP, op) ||
+                           vyre_waits_for(VYRE_SPLIT_SCOPE_GRID, op);
+        const bool jumps = op == VYRE_STMT_BREAK || op == VYRE_STMT_CONTINUE;
+        all->waits[s + 1] = all->waits[s] + vyre_waits_for(all->scope, op);
+        all->barriers[s + 1] = all->barriers[s] + waits;
+        all->special[s + 1] =
+            all->special[s] +
+            (waits || jumps || vyre_stmt_info_of((vyre_stmt_op)op)->scope != VYRE_SCOPE_NONE);
+    }
+    for (vyre_stmt s = 0; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        const bool jumps = n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE;
+        all->leaves[s + 1] =
+            all->leaves[s] + (jumps && all->waits[p->stmts[n->match].match] > all->waits[n->match]);
+    }
+}
+
+/* A begin has one wait, behind it; where a function was inlined twice, the next of its tag. */
+static bool match_tags(plan *all) {
+    const vyre_program_view *p = all->p;
+    vyre_intern tags;
+    VYRE_VEC(vyre_stmt) begins = {0}; /* the last of each tag */
+    bool ok = true;
+    vyre_intern_init(&tags, all->a);
+    for (vyre_stmt s = 0; s < p->stmt_count && ok; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        all->wait_of[s] = VYRE_NONE;
+        if (is_begin(n->op)) {
+            const uint32_t tag = vyre_intern_add(&tags, n->text, strlen(n->text));
+            ok = tag != VYRE_INTERN_NONE && vyre_unique_name(&all->tags, n->text) != NULL &&
+                 (tag < begins.count || vyre_vec_push(all->a, &begins, s));
+            if (ok) {
+                begins.data[tag] = s;
+            }
+        } else if (n->op == VYRE_STMT_ASYNC_WAIT) {
+            const uint32_t tag = vyre_intern_find(&tags, n->text, strlen(n->text));
+            if (tag != VYRE_INTERN_NONE) {
+                all->wait_of[begins.data[tag]] = s;
+            }
+        }
+    }
+    vyre_intern_finish(&tags);
+    vyre_vec_free(all->a, &begins);
+    return ok;
+}
+
+typedef struct writing {
+    plan *all;
+    vyre_stmt stmt;
+    bool lists; /* else it counts */
+} writing;
+
+static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
+    const writing *w = user;
+    (void)load;
+    if (effect & VYRE_EFFECT_WRITE) {
+        uint32_t *at = &w->all->first_writer[decl];
+        if (w->lists) {
+            w->all->writers[--*at] = w->stmt;
+        } else {
+            ++*at;
+        }
+    }
+}
+
+/* Counts, adds up, and fills each list from its end. */
+static bool list_writers(plan *all) {
+    const vyre_program_view *p = all->p;
+    vyre_effect_map *effects = NULL;
+    vyre_calls calls;
+    if (vyre_calls_init(&calls, all->program, all->a) != VYRE_OK) {
+        return false;
+    }
+    bool ok = vyre_effects_create(all->program, &calls, all->a, &effects) == VYRE_OK;
+    vyre_calls_finish(&calls, all->a);
+    for (vyre_stmt s = p->entry; s < p->stmt_count && ok; s++) {
+        vyre_effects_of(effects, s, note_write, &(writing){all, s, false});
+    }
+    for (vyre_decl d = 0; d < p->decl_count; d++) {
+        all->first_writer[d + 1] += all->first_writer[d];
+    }
+    all->writer_count = all->first_writer[p->decl_count];
+    all->writers = vyre_alloc(all->a, all->writer_count, sizeof *all->writers);
+    ok = ok && all->writers;
+    for (vyre_stmt s = p->stmt_count; s-- > p->entry && ok;) {
+        vyre_effects_of(effects, s, note_write, &(writing){all, s, true});
+    }
+    vyre_effects_destroy(effects);
+    return ok;
+}
+
+/* The lists of a number for each statement. */
+enum { LISTS = 6 };
+static void lists_of(plan *all, uint32_t **out_lists[LISTS]) {
+    uint32_t **const lists[LISTS] = {&all->waits,   &all->leaves,  &all->barriers,
+                                     &all->special, &all->wait_of, &all->number};
+    memcpy(out_lists, lists, sizeof lists);
+}
+
 static bool survey(plan *all) {
     const vyre_program_view *p = all->p;
-    vyre_calls calls;
-    bool ok = vyre_calls_init(&calls, all->program, all->a) == VYRE_OK;
-    if (ok) {
-        ok = vyre_effects_create(all->program, &calls, all->a, &all->effects) == VYRE_OK;
-        vyre_calls_finish(&calls, all->a);
-    }
-    all->waits = vyre_alloc(all->a, p->stmt_count, sizeof *all->waits);
-    uint32_t waits = 0;
-    for (vyre_stmt s = 0; all->waits && s < p->stmt_count; s++) {
-        all->waits[s] = waits;
-        waits += vyre_waits_for(all->scope, p->stmts[s].op);
-        if (ok && is_begin(p->stmts[s].op)) {
-            ok = vyre_unique_name(&all->tags, p->stmts[s].text) != NULL;
-        }
+    uint32_t **lists[LISTS];
+    lists_of(all, lists);
+    all->first_writer =
+        vyre_alloc_zeroed(all->a, (size_t)p->decl_count + 1, sizeof *all->first_writer);
+    bool ok = all->first_writer;
+    for (int i = 0; i < LISTS; i++) {
+        *lists[i] = vyre_alloc_zeroed(all->a, (size_t)p->stmt_count + 1, sizeof **lists[i]);
+        ok = ok && *lists[i];
     }
     all->room = VYRE_LIMIT_PRIVATE_BYTES;
     for (vyre_decl d = 0; d < p->decl_count; d++) {
         all->room -= p->decls[d].role == VYRE_PRIVATE ? bytes_of(p, d) : 0;
     }
-    return ok && all->waits;
+    if (ok) {
+        count_statements(all);
+    }
+    return ok && match_tags(all) && list_writers(all);
+}
+
+static void finish(plan *all) {
+    uint32_t **lists[LISTS];
+    lists_of(all, lists);
+    for (int i = 0; i < LISTS; i++) {
+        vyre_free(all->a, *lists[i], (size_t)all->p->stmt_count + 1, sizeof **lists[i]);
+    }
+    vyre_free(all->a, all->first_writer, (size_t)all->p->decl_count + 1, sizeof *all->first_writer);
+    vyre_free(all->a, all->writers, all->writer_count, sizeof *all->writers);
+    vyre_vec_free(all->a, &all->list);
+    vyre_unique_finish(&all->tags);
 }
 
 static vyre_status lower(vyre_program *program, vyre_split_scope scope, bool is_every,
@@ -410,10 +543,7 @@ static vyre_status lower(vyre_program *program, vyre_split_scope scope, bool is_
     } else if (status == VYRE_OK) {
         status = vyre_each_rewrite(program, declare, replace, &all, a, out_program, diag);
     }
-    vyre_vec_free(a, &all.list);
-    vyre_free(a, all.waits, all.p->stmt_count, sizeof *all.waits);
-    vyre_effects_destroy(all.effects);
-    vyre_unique_finish(&all.tags);
+    finish(&all);
     return status;
 }
 

@@ -134,6 +134,24 @@ TEST(values_alive_over_one_barrier_each) {
     expect_linear(values_one_by_one, 250);
 }
 
+/* All are pending at a barrier; what the source was is kept. */
+static void pending_copies(vyre_text *text, uint32_t count) {
+    vyre_text_puts(text, head);
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text, "    async_load(a, kept, %" PRIu32 ", 4, \"t%" PRIu32 "\");\n",
+                         k % 8 * 4, k);
+    }
+    vyre_text_puts(text, "    a[i] = 1;\n    grid_sync;\n");
+    for (uint32_t k = 0; k < count; k++) {
+        vyre_text_printf(text, "    async_wait(\"t%" PRIu32 "\");\n", k);
+    }
+    vyre_text_puts(text, "    o[i] = kept[i];\n}\n");
+}
+
+TEST(copies_pending_at_a_barrier) {
+    expect_linear(pending_copies, 250);
+}
+
 /* 1 << count barriers, by functions that call the one before twice. */
 static void doubled_calls(vyre_text *text, uint32_t count) {
     uint32_t last = 0;
