@@ -2,7 +2,11 @@
  *
  * Which loads are uniform depends on where lanes part, and where lanes part depends on loads. Both
  * only grow, so alternating until nothing changes gives the least answer; after a few rounds, which
- * real programs never need, every branch is taken as parting, which is safe and final. */
+ * real programs never need, every branch is taken as parting, which is safe and final.
+ *
+ * What is known of numbers (shape_bounds.c, shape_index.c) is found when first something depends on
+ * it: a load at an index that lanes share, from memory that is written, or a loop whose start
+ * varies. Most programs have neither, and numbers are most of the work. */
 #include "analysis/shape.h"
 
 #include "analysis/shape_graph.h"
@@ -21,6 +25,14 @@ static vyre_status settle(vyre_shapes *s) {
     return status;
 }
 
+bool vyre_shapes_know_numbers(vyre_shapes *s) {
+    if (!s->knows_numbers) {
+        s->knows_numbers =
+            vyre_shapes_find_bounds(s) == VYRE_OK && vyre_shapes_find_forms(s) == VYRE_OK;
+    }
+    return s->knows_numbers;
+}
+
 vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_map *effects,
                                const vyre_allocator *allocator, vyre_shapes **out_shapes) {
     const vyre_allocator a = vyre_allocator_or_system(allocator);
@@ -34,14 +46,7 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
     vyre_intern_init(&s->term_keys, &s->allocator);
     vyre_status status = vyre_shapes_build(s);
     if (status == VYRE_OK) {
-        status = vyre_shapes_find_bounds(s);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_shapes_find_forms(s);
-    }
-    if (status == VYRE_OK) {
-        vyre_shapes_find_even(s);
-        status = s->out_of_memory ? VYRE_OUT_OF_MEMORY : vyre_shapes_link(s);
+        status = vyre_shapes_link(s);
     }
     if (status == VYRE_OK) {
         status = settle(s);
@@ -65,6 +70,7 @@ void vyre_shapes_destroy(vyre_shapes *s) {
     vyre_free(&a, s->bounds_scratch, s->max_exprs, sizeof *s->bounds_scratch);
     vyre_free(&a, s->form_scratch, s->max_exprs, sizeof *s->form_scratch);
     vyre_free(&a, s->bounds, s->nodes.count, sizeof *s->bounds);
+    vyre_free(&a, s->written, s->program->decl_count, sizeof *s->written);
     vyre_free(&a, s->form_of, s->nodes.count, sizeof *s->form_of);
     vyre_intern_finish(&s->term_keys);
     vyre_vec_free(&a, &s->forms);
@@ -99,7 +105,7 @@ void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out
 }
 
 bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step) {
-    return shapes->steps.data[step].even;
+    return shapes->steps.data[step].trips == SHAPE_TRIPS_EVEN;
 }
 
 vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,

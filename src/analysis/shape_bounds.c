@@ -2,10 +2,11 @@
  *
  * Versions are the nodes of the value graph, so functions are judged at each call, as shapes are.
  * An operation gives the hull of what it can give, or all values of its type where it may wrap. A
- * join is the hull of the versions it joins. The versions of loops are found by going over all
- * nodes again, from none on: a version only grows, what still grows after some rounds is given all
- * values, and after some more all joins are, so that one more walk is enough. What is claimed holds
- * of every value that a lane computes there; a version without values is one that no lane has.
+ * join is the hull of the versions it joins. The versions of loops are found by going over what has
+ * changed again, from none on: a version only grows, what still grows after some rounds is given
+ * all values, and after some more all joins are, so that one more walk is enough. What is claimed
+ * holds of every value that a lane computes there; a version without values is one that no lane
+ * has.
  *
  * It is coarser than ranges (range.h), which have symbols and conditions but ask for a program
  * without calls that is already known to be right. */
@@ -253,6 +254,9 @@ void vyre_shapes_bounds(const vyre_shapes *s, uint32_t step, shape_bounds *out) 
 bool vyre_shapes_range(vyre_shapes *s, uint32_t step, vyre_expr expr, int64_t *out_lo,
                        int64_t *out_hi) {
     const vyre_expr first = s->program->stmts[s->steps.data[step].stmt].first_expr;
+    if (!vyre_shapes_know_numbers(s)) {
+        return false;
+    }
     evaluate(s, step, false, s->bounds_scratch);
     *out_lo = s->bounds_scratch[expr - first].lo;
     *out_hi = s->bounds_scratch[expr - first].hi;
@@ -294,19 +298,37 @@ static shape_bounds of_node(vyre_shapes *s, uint32_t node, uint32_t *evaluated) 
                                   : s->bounds_scratch[n->ref - stmt->first_expr];
 }
 
-static bool walk(vyre_shapes *s, uint32_t round) {
+/* What is computed from the node is to be looked at again. Nodes of one step stand in a row. */
+static void tell_users(const vyre_shapes *s, uint32_t node, bool *stale) {
+    for (uint32_t i = s->first_user[node]; i < s->first_user[node + 1]; i++) {
+        const uint32_t user = s->users[i] & SHAPE_NODE_MASK, step = s->nodes.data[user].step;
+        stale[user] = true;
+        for (uint32_t k = user + 1; k < s->nodes.count && s->nodes.data[k].step == step &&
+                                    s->nodes.data[user].kind != SHAPE_JOIN;
+             k++) {
+            stale[k] = true;
+        }
+    }
+}
+
+static bool walk(vyre_shapes *s, uint32_t round, bool *stale) {
     bool changed = false;
     uint32_t evaluated = VYRE_NONE;
     for (uint32_t node = 0; node < s->nodes.count; node++) {
+        if (!stale[node]) {
+            continue;
+        }
         const bool grows = s->nodes.data[node].kind == SHAPE_JOIN;
         const shape_bounds now = s->bounds[node];
         shape_bounds next =
             grows && round > MOST_ROUNDS ? everything : of_node(s, node, &evaluated);
         next = hull(now, next);
+        stale[node] = false;
         if (next.lo == now.lo && next.hi == now.hi) {
             continue;
         }
         s->bounds[node] = grows && round > ROUNDS ? everything : next;
+        tell_users(s, node, stale);
         changed = true;
     }
     return changed;
@@ -330,14 +352,18 @@ vyre_status vyre_shapes_find_bounds(vyre_shapes *s) {
     const vyre_allocator *a = &s->allocator;
     s->bounds = vyre_alloc(a, s->nodes.count, sizeof *s->bounds);
     s->bounds_scratch = vyre_alloc(a, s->max_exprs, sizeof *s->bounds_scratch);
-    if (!s->bounds || !s->bounds_scratch) {
+    bool *stale = vyre_alloc(a, s->nodes.count, sizeof *stale);
+    if (!s->bounds || !s->bounds_scratch || !stale) {
+        vyre_free(a, stale, s->nodes.count, sizeof *stale);
         return VYRE_OUT_OF_MEMORY;
     }
     for (uint32_t node = 0; node < s->nodes.count; node++) {
         s->bounds[node] = nothing;
+        stale[node] = true;
     }
-    for (uint32_t round = 0; walk(s, round); round++) {
+    for (uint32_t round = 0; walk(s, round, stale); round++) {
     }
+    vyre_free(a, stale, s->nodes.count, sizeof *stale);
     for (uint32_t step = 0; step < s->steps.count; step++) {
         const uint32_t op = s->program->stmts[s->steps.data[step].stmt].op;
         if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {

@@ -22,8 +22,11 @@ typedef struct shape_step {
     uint32_t node;      /* first value node of the step, or VYRE_NONE */
     uint32_t control;   /* node */
     bool runs;          /* a loop: it makes a first trip, whatever happens */
-    bool even;          /* a FOR: lanes make as many trips wherever they start */
+    uint8_t trips;      /* a FOR: shape_trips */
 } shape_step;
+
+/* Do lanes make as many trips wherever they start? Asked only where the start varies. */
+typedef enum shape_trips { SHAPE_TRIPS_UNASKED, SHAPE_TRIPS_EVEN, SHAPE_TRIPS_UNEVEN } shape_trips;
 
 typedef enum shape_node_kind {
     SHAPE_FIXED, /* keeps the shape it is born with */
@@ -118,7 +121,9 @@ struct vyre_shapes {
     VYRE_VEC(shape_form) forms;
     VYRE_VEC(shape_term) terms;
     vyre_intern term_keys;
+    bool *written;      /* per declaration: by some statement; NULL: not looked for yet */
     bool out_of_memory; /* some term could not be kept */
+    bool knows_numbers; /* bounds and forms are there */
 };
 
 enum { SHAPE_NODE_VARYING = 0 };
@@ -140,6 +145,9 @@ void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out);
  * the present shapes of conditions; enqueues what depends on them. Repeat with solve until
  * nothing is enqueued. `cautious` takes every condition as varying. */
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed);
+/* shape.c: to be called before bounds, forms or what rests on them are asked for. False: out of
+ * memory. */
+bool vyre_shapes_know_numbers(vyre_shapes *s);
 /* shape_bounds.c: bounds of all nodes, and which loops surely run. */
 vyre_status vyre_shapes_find_bounds(vyre_shapes *s);
 /* Bounds of the step's expressions; into bounds_scratch or the like. */
@@ -177,8 +185,8 @@ enum { SHAPE_FORM_NODES = 16 };
 uint32_t vyre_shapes_form_nodes(const vyre_shapes *s, const shape_form *form,
                                 uint32_t out[SHAPE_FORM_NODES]);
 
-/* shape_trips.c: which loops are even. */
-void vyre_shapes_find_even(vyre_shapes *s);
+/* shape_trips.c: whether the FOR at the step is even; into its `trips`. False: out of memory. */
+bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step);
 /* The loop at whose head some version in the form is bound; VYRE_NONE: none, or several. */
 uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form);
 /* What the form is in the next trip of the loop, by the values of this one. False: unknown. */

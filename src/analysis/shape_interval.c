@@ -30,6 +30,8 @@
  * `while` has one way, and its END two. What the condition loads at a later test is followed by
  * what stands behind the loop, too.
  *
+ * Loads at an index that varies are not asked for: what they give varies in any case.
+ *
  * 64 places at a time are tracked in a word per step; passes are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
@@ -62,6 +64,8 @@ typedef struct points {
     uint64_t bound;         /* places with a version that is bound at the step, after its loads */
     uint64_t entered;       /* a `while`: that is bound when control comes from before the loop */
     uint64_t turned, again; /* a loop: that is bound at each turn, in a way that is known, or not */
+    uint64_t ended;         /* places whose intervals end at the step */
+    uint32_t next[2], next_count; /* successors */
 } points;
 
 typedef struct chunk {
@@ -225,7 +229,8 @@ static bool find_writes(chunk *c) {
         const vyre_stmt_node *stmt = &p->stmts[at];
         c->indexed = (stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC) &&
                      c->slot[stmt->decl] != VYRE_NONE;
-        c->at[c->step] = (points){.bound = 0};
+        c->at[c->step] = (points){.ended = ended(c, c->step)};
+        c->at[c->step].next_count = vyre_shapes_successors(c->s, c->step, c->at[c->step].next);
         if (c->indexed) {
             ok = vyre_shapes_forms(c->s, c->step);
             c->written = c->s->form_scratch[stmt->arg[0] - stmt->first_expr];
@@ -306,13 +311,12 @@ static void look_ahead(chunk *c) {
     while (changed) {
         changed = false;
         for (uint32_t step = c->s->steps.count; step-- > 0;) {
-            uint32_t next[2];
             points *at = &c->at[step];
             marks after = {0, 0, 0};
-            for (uint32_t i = vyre_shapes_successors(c->s, step, next); i-- > 0;) {
-                after = both(after, along(c, step, next[i], c->at[next[i]].ahead));
+            for (uint32_t i = at->next_count; i-- > 0;) {
+                after = both(after, along(c, step, at->next[i], c->at[at->next[i]].ahead));
             }
-            const marks now = both(at->before, passed(only(after, ~ended(c, step)), at->bound));
+            const marks now = both(at->before, passed(only(after, ~at->ended), at->bound));
             changed |= !is_equal(now, at->ahead);
             at->ahead = now;
         }
@@ -324,17 +328,17 @@ static void look_behind(chunk *c) {
     while (changed) {
         changed = false;
         for (uint32_t step = 0; step < c->s->steps.count; step++) {
-            uint32_t next[2];
             const points *at = &c->at[step];
             /* What others do from here on; a turn more of this lane is none of theirs. */
             const marks others =
                 only((marks){at->ahead.hit, at->ahead.near, at->ahead.near}, parted(c, step));
             const marks here = both(both(at->behind, at->after), others);
-            const marks after = passed(only(here, ~ended(c, step)), at->bound);
-            for (uint32_t i = vyre_shapes_successors(c->s, step, next); i-- > 0;) {
-                marks *to = &c->at[next[i]].behind;
-                const marks now = both(*to, along(c, step, next[i], after));
-                changed |= next[i] <= step && !is_equal(now, *to);
+            const marks after = passed(only(here, ~at->ended), at->bound);
+            for (uint32_t i = at->next_count; i-- > 0;) {
+                const uint32_t next = at->next[i];
+                marks *to = &c->at[next].behind;
+                const marks now = both(*to, along(c, step, next, after));
+                changed |= next <= step && !is_equal(now, *to);
                 *to = now;
             }
         }
@@ -386,9 +390,19 @@ static bool mark_chunk(chunk *c, bool *changed) {
     return mark_loads(c, changed);
 }
 
-static void note_access(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
-    uint8_t *seen = user;
-    seen[decl] |= (uint8_t)((load != VYRE_NONE ? 1 : 0) | (effect & VYRE_EFFECT_WRITE ? 2 : 0));
+static void note_written(void *user, vyre_decl decl, uint32_t effect, vyre_expr load) {
+    bool *written = user;
+    (void)load;
+    written[decl] |= (effect & VYRE_EFFECT_WRITE) != 0;
+}
+
+static bool find_written(vyre_shapes *s) {
+    const vyre_program_view *p = s->program;
+    s->written = vyre_alloc_zeroed(&s->allocator, p->decl_count, sizeof *s->written);
+    for (vyre_stmt stmt = 0; stmt < p->stmt_count && s->written; stmt++) {
+        vyre_effects_of(s->effects, stmt, note_written, s->written);
+    }
+    return s->written != NULL;
 }
 
 /* The place that a load of this memory at the index asks for: a new one while there is room. */
@@ -414,22 +428,51 @@ static uint32_t ask_for(chunk *c, vyre_decl decl, const shape_form *index) {
     return c->places.count - 1;
 }
 
+/* Whether it matters that the load is marked: at an index that varies anyway it does not, nor where
+ * nothing is ever written; and what a private array holds varies. */
+static bool matters(const chunk *c, const vyre_stmt_node *stmt, const vyre_expr_node *load) {
+    const uint8_t index = c->s->scratch[load->u.arg[0] - stmt->first_expr].kind;
+    return c->s->written[load->ref] && c->s->program->decls[load->ref].role != VYRE_PRIVATE &&
+           index != VYRE_SHAPE_LINEAR && index != VYRE_SHAPE_VARYING;
+}
+
+/* The number of the whole of the memory: there are places for it from now on. */
+static bool track(chunk *c, vyre_decl decl) {
+    const place whole = {.decl = decl, .next = VYRE_NONE, .whole = true};
+    if (c->slot[decl] != VYRE_NONE) {
+        return true;
+    }
+    c->slot[decl] = c->places.count;
+    return vyre_vec_push(&c->s->allocator, &c->places, whole);
+}
+
 /* The places of the loads of a step; false: out of memory. */
 static bool ask(chunk *c, uint32_t step) {
     const vyre_program_view *p = c->s->program;
     const vyre_stmt_node *stmt = &p->stmts[c->s->steps.data[step].stmt];
     uint32_t use = c->s->steps.data[step].first_use;
-    bool evaluated = false;
+    bool shaped = false, formed = false;
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *e = &p->exprs[i];
-        if (e->op == VYRE_EXPR_LOAD && c->slot[e->ref] != VYRE_NONE) {
-            if (!evaluated && !vyre_shapes_forms(c->s, step)) {
-                return false;
+        if (e->op == VYRE_EXPR_LOAD && c->s->uses.data[use] == 0) {
+            if (!shaped) {
+                vyre_shapes_evaluate(c->s, step, c->s->scratch);
+                shaped = true;
             }
-            evaluated = true;
-            c->asked[use] = ask_for(c, e->ref, &c->s->form_scratch[e->u.arg[0] - stmt->first_expr]);
-            if (c->asked[use] == VYRE_NONE) {
-                return false;
+            if (matters(c, stmt, e)) {
+                if (!formed &&
+                    (!vyre_shapes_know_numbers(c->s) || !vyre_shapes_forms(c->s, step))) {
+                    return false;
+                }
+                formed = true;
+                if (!track(c, e->ref)) {
+                    return false;
+                }
+                c->asked[use] =
+                    ask_for(c, e->ref, &c->s->form_scratch[e->u.arg[0] - stmt->first_expr]);
+                if (c->asked[use] == VYRE_NONE) {
+                    return false;
+                }
             }
         }
         use += e->op == VYRE_EXPR_LOAD || e->op == VYRE_EXPR_VAR;
@@ -437,24 +480,16 @@ static bool ask(chunk *c, uint32_t step) {
     return true;
 }
 
-/* Numbers the places of memories that are both loaded and written; private arrays vary anyway. */
-static bool number_places(chunk *c, uint8_t *seen) {
-    const vyre_program_view *p = c->s->program;
-    const vyre_allocator *a = &c->s->allocator;
-    bool ok = true;
-    for (vyre_stmt stmt = 0; stmt < p->stmt_count; stmt++) {
-        vyre_effects_of(c->s->effects, stmt, note_access, seen);
-    }
-    for (vyre_decl decl = 0; decl < p->decl_count && ok; decl++) {
-        const bool tracked = seen[decl] == 3 && p->decls[decl].role != VYRE_PRIVATE;
-        const place whole = {.decl = decl, .next = VYRE_NONE, .whole = true};
-        c->slot[decl] = tracked ? c->places.count : VYRE_NONE;
-        ok = !tracked || vyre_vec_push(a, &c->places, whole);
+/* Numbers the places that loads ask for. */
+static bool number_places(chunk *c) {
+    bool ok = c->s->written || find_written(c->s);
+    for (vyre_decl decl = 0; decl < c->s->program->decl_count; decl++) {
+        c->slot[decl] = VYRE_NONE;
     }
     for (uint32_t i = 0; i < c->s->uses.count; i++) {
         c->asked[i] = VYRE_NONE;
     }
-    for (uint32_t step = 0; step < c->s->steps.count && ok && c->places.count != 0; step++) {
+    for (uint32_t step = 0; step < c->s->steps.count && ok; step++) {
         ok = ask(c, step);
     }
     return ok;
@@ -475,10 +510,9 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
     const uint32_t decls = s->program->decl_count;
     const size_t point_count = (size_t)s->steps.count + 1;
     chunk c = {.s = s, .cautious = cautious};
-    uint8_t *seen = vyre_alloc_zeroed(a, decls, sizeof *seen);
     c.slot = vyre_alloc(a, decls, sizeof *c.slot);
     c.asked = vyre_alloc(a, s->uses.count, sizeof *c.asked);
-    bool ok = seen && c.slot && c.asked && number_places(&c, seen);
+    bool ok = c.slot && c.asked && number_places(&c);
     *out_changed = false;
     if (ok && c.places.count != 0) {
         c.at = vyre_alloc(a, point_count, sizeof *c.at);
@@ -489,7 +523,6 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
         ok = mark_chunk(&c, out_changed);
     }
     vyre_vec_free(a, &c.places);
-    vyre_free(a, seen, decls, sizeof *seen);
     vyre_free(a, c.slot, decls, sizeof *c.slot);
     vyre_free(a, c.asked, s->uses.count, sizeof *c.asked);
     vyre_free(a, c.at, point_count, sizeof *c.at);

@@ -376,7 +376,12 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
             const vyre_shape by = stmt->arg[2] == VYRE_NONE
                                       ? uniform(VYRE_SHAPE_GRID)
                                       : s->scratch[stmt->arg[2] - stmt->first_expr];
-            const vyre_shape start = s->steps.data[step].even ? uniform(VYRE_SHAPE_GRID) : from;
+            if (from.kind > VYRE_SHAPE_GRID && s->steps.data[step].trips == SHAPE_TRIPS_UNASKED &&
+                !vyre_shapes_ask_trips(s, step)) {
+                return false;
+            }
+            const bool even = s->steps.data[step].trips == SHAPE_TRIPS_EVEN;
+            const vyre_shape start = even ? uniform(VYRE_SHAPE_GRID) : from;
             shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(p, combine(p, start, to), by)
                     : by.kind == VYRE_SHAPE_NONE            ? by
                                                             : decide(p, from, by);

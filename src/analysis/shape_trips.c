@@ -11,6 +11,7 @@
  * global_size.x. */
 #include "analysis/affine.h"
 #include "analysis/shape_graph.h"
+#include "analysis/tree.h"
 
 /* Variables behind one another. */
 enum { MOST_COPIES = 16 };
@@ -248,10 +249,44 @@ static bool is_even(vyre_shapes *s, uint32_t step) {
            is_multiple(s, (operand){step, loop->arg[1]}, &by);
 }
 
-void vyre_shapes_find_even(vyre_shapes *s) {
-    for (uint32_t step = 0; step < s->steps.count; step++) {
-        if (s->program->stmts[s->steps.data[step].stmt].op == VYRE_STMT_FOR) {
-            s->steps.data[step].even = is_even(s, step);
-        }
+/* By the looks of it, before numbers are asked for: an id, a length, a param or a load, which no
+ * constant is. */
+static bool is_open(const vyre_program_view *p, const vyre_expr_node *e) {
+    return e->op == VYRE_EXPR_LEN || e->op == VYRE_EXPR_LOAD || e->op == VYRE_EXPR_BUILTIN ||
+           (e->op == VYRE_EXPR_REF && p->decls[e->ref].role != VYRE_CONST);
+}
+
+/* Whether the expression may be equal to `by`: it has that in it, or both may be constant. */
+static bool may_equal(const vyre_program_view *p, vyre_expr x, const vyre_expr_node *by) {
+    bool constant = true, same = false;
+    for (vyre_expr i = vyre_tree_begin(p, x); i <= x; i++) {
+        constant &= !is_open(p, &p->exprs[i]);
+        same |= p->exprs[i].op == by->op || p->exprs[i].op == VYRE_EXPR_VAR;
     }
+    return is_open(p, by) ? same : constant || by->op != VYRE_EXPR_LITERAL;
+}
+
+static bool may_be_multiple(const vyre_shapes *s, uint32_t step) {
+    const vyre_program_view *p = s->program;
+    const vyre_stmt_node *loop = &p->stmts[s->steps.data[step].stmt];
+    const vyre_expr end = behind(s, (operand){step, loop->arg[1]}).expr;
+    const vyre_expr_node *e = &p->exprs[end];
+    if (loop->arg[2] == VYRE_NONE) {
+        return may_equal(p, end, &(vyre_expr_node){.op = VYRE_EXPR_LITERAL});
+    }
+    const vyre_expr_node *by = &p->exprs[behind(s, (operand){step, loop->arg[2]}).expr];
+    return e->op == VYRE_EXPR_MUL ? may_equal(p, e->u.arg[0], by) || may_equal(p, e->u.arg[1], by)
+                                  : !is_open(p, e) && !is_open(p, by) && may_equal(p, end, by);
+}
+
+bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step) {
+    s->steps.data[step].trips = SHAPE_TRIPS_UNEVEN;
+    if (!may_be_multiple(s, step)) {
+        return true;
+    }
+    if (!vyre_shapes_know_numbers(s)) {
+        return false;
+    }
+    s->steps.data[step].trips = is_even(s, step) ? SHAPE_TRIPS_EVEN : SHAPE_TRIPS_UNEVEN;
+    return !s->out_of_memory;
 }

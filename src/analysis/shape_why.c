@@ -106,7 +106,7 @@ static uint32_t find_writer(vyre_shapes *s, uint32_t step, const vyre_expr_node 
                 .decl = load->ref,
                 .workgroup = s->program->decls[load->ref].role == VYRE_WORKGROUP,
                 .turning = VYRE_NONE};
-    if (!vyre_shapes_forms(s, step)) {
+    if (!vyre_shapes_know_numbers(s) || !vyre_shapes_forms(s, step)) {
         return VYRE_NONE;
     }
     f.index =
