@@ -22,7 +22,8 @@ enum {
     VYRE_LIMIT_INLINED = 1 << 20,
     /* Arguments of a function. */
     VYRE_LIMIT_ARGUMENTS = 64,
-    /* Declarations (buffers, params, consts, arrays). */
+    /* Declarations of a source (V019): buffers, params, consts, arrays. Analyses keep sets of them.
+     * Segments may have more. */
     VYRE_LIMIT_DECLS = 4096,
     /* Dimensions of memory: as many as grids have, and every one more is one more test. */
     VYRE_LIMIT_DIMENSIONS = 3,

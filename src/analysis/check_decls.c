@@ -5,6 +5,7 @@
  * known when they are needed. */
 #include "analysis/checker.h"
 #include "analysis/tree.h"
+#include "base/checked.h"
 #include "ir/builder.h"
 #include "ir/fold.h"
 #include "ir/size.h"
@@ -357,8 +358,31 @@ static void check_workgroup(vyre_checker *c) {
     }
 }
 
+/* The place of the last one that is allowed. */
+static void check_count(vyre_checker *c) {
+    if (c->p->decl_count > VYRE_LIMIT_DECLS) {
+        vyre_checker_error(c, "V019", decl_place(c, VYRE_LIMIT_DECLS), "use fewer, larger buffers",
+                           "more than %d declarations", (int)VYRE_LIMIT_DECLS);
+    }
+}
+
+/* Lanes along an axis: as many as a u32 can number. */
+static void check_lanes(vyre_checker *c, uint32_t clause, uint32_t axis, uint64_t groups) {
+    if (groups * c->p->workgroup[axis] > UINT32_MAX) { /* 32 bits and 32 bits */
+        vyre_checker_error(c, "V245", vyre_program_expr_place(c->program, c->p->clause[clause]),
+                           "use fewer lanes and a loop over the elements",
+                           "%llu groups of %u lanes along %c: global ids would not fit u32",
+                           (unsigned long long)groups, c->p->workgroup[axis], "xyz"[axis]);
+    }
+}
+
 static void check_clause(vyre_checker *c) {
     const vyre_program_view *p = c->p;
+    uint32_t axis = 0; /* that elements() goes along */
+    while (axis < 2 && p->workgroup[axis] <= 1) {
+        axis++;
+    }
+    axis = p->workgroup[axis] > 1 ? axis : 0;
     for (uint32_t i = 0; i < 3 && p->clause_kind != VYRE_CLAUSE_NONE; i++) {
         uint64_t value;
         if (p->clause[i] == VYRE_NONE) {
@@ -367,8 +391,13 @@ static void check_clause(vyre_checker *c) {
         const char *what =
             p->clause_kind == VYRE_CLAUSE_GRID ? "the grid" : "the number of elements";
         const vyre_expr first = vyre_tree_begin(p, p->clause[i]);
-        if (check_exact(c, first, p->clause[i] + 1, what)) {
-            (void)evaluate_size(c, first, p->clause[i], what, &value);
+        if (check_exact(c, first, p->clause[i] + 1, what) &&
+            evaluate_size(c, first, p->clause[i], what, &value) == VYRE_SIZE_OK) {
+            const bool is_grid = p->clause_kind == VYRE_CLAUSE_GRID;
+            check_lanes(c, i, is_grid ? i : axis,
+                        is_grid                  ? value
+                        : p->workgroup[axis] > 0 ? vyre_ceil_div(value, p->workgroup[axis])
+                                                 : 0 /* told already */);
         }
     }
     const uint32_t active =
@@ -382,6 +411,7 @@ static void check_clause(vyre_checker *c) {
 
 void vyre_check_decls(vyre_checker *c) {
     check_workgroup(c);
+    check_count(c);
     check_names(c);
     if (!c->failed) {
         check_all(c);

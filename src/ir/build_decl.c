@@ -39,9 +39,9 @@ static vyre_decl add_decl(vyre_builder *b, vyre_decl_node node) {
     if (!vyre_builder_ok(b)) {
         return VYRE_NONE;
     }
-    if (b->decls.count >= VYRE_LIMIT_DECLS) {
+    if (b->decls.count >= VYRE_BUILDER_DECLS) {
         vyre_builder_fail(b, VYRE_LIMIT, "use fewer, larger buffers", "more than %d declarations",
-                          (int)VYRE_LIMIT_DECLS);
+                          (int)VYRE_BUILDER_DECLS);
         return VYRE_NONE;
     }
     if (!vyre_vec_push(&b->allocator, &b->decls, node) ||

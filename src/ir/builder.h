@@ -10,7 +10,10 @@ enum {
      * room; bounds a stack frame of the builder. */
     VYRE_BUILDER_EXPR_DEPTH = 512,
     /* More than a source may have with all calls inlined (VYRE_LIMIT_INLINED), likewise. */
-    VYRE_BUILDER_STATEMENTS = 1 << 22
+    VYRE_BUILDER_STATEMENTS = 1 << 22,
+    /* More than a source may have (VYRE_LIMIT_DECLS), likewise: segments take the schedule's values
+     * as params. */
+    VYRE_BUILDER_DECLS = 1 << 20
 };
 
 /* Makes all expression handles invalid and reuses their memory. For callers that build statement by

@@ -137,6 +137,30 @@ done
 expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4 --grid 16777216 "${out[@]}"
 expect_err "global ids would not fit u32"
 expect_exit 3 "$VYRE" run "$saxpy" --in y=iota:4294967296 "${out[@]}"
+
+# Too large a grid: refused with the program where that says it, else with the input, by whatever it
+# is given and whoever would run it.
+for clause in 'grid(4294967295)' 'grid(1, 4294967296)' 'elements(4294967295)' 'elements(1 << 40)'; do
+    echo "program p workgroup(4) $clause { out a : u32[8]; a[0] = 1; grid_sync; a[1] = a[0]; }" >large.vy
+    for command in check run print split "emit --target c" "run --backend ref-split" "run --grid 1"; do
+        # shellcheck disable=SC2086
+        expect_exit 1 "$VYRE" $command large.vy
+        expect_err "V245"
+    done
+done
+for clause in 'grid(n)' 'grid(1, n * n)' 'elements(n)' 'elements(len(a) * n)'; do
+    echo "program p workgroup(4) $clause { param n : u32 = 4294967295; out a : u32[8]; a[0] = 1; }" >large.vy
+    expect_exit 0 "$VYRE" check large.vy
+    for backend in ref ref-split ref-schedule; do
+        expect_exit 3 "$VYRE" run large.vy --backend $backend
+    done
+done
+echo 'program p workgroup(4) { out a : u32[8]; a[0] = 1; }' >large.vy
+for grid in "--grid 4294967295" "--grid 1,4294967296" "--elements 4294967295" "--elements 4294967296" \
+    "--grid 18446744073709551615" "--grid 1073741823,4294967295,4294967295"; do
+    # shellcheck disable=SC2086
+    expect_exit 3 "$VYRE" run large.vy --backend ref $grid
+done
 expect_exit 2 "$VYRE" run "$saxpy" --in y=iota:4 --order sideways "${out[@]}"
 expect_exit 4 "$VYRE" run "$saxpy" --in y=iota:4 --backend cuda "${out[@]}"
 expect_exit 4 "$VYRE" run "$saxpy" --in y=iota:4 --backend ref --threads 4 "${out[@]}"

@@ -367,6 +367,18 @@ TEST(too_many_statements) {
     expect(m, "V019");
 }
 
+TEST(too_many_declarations) {
+    for (int more = 0; more < 2; more++) {
+        made m = begin();
+        for (int i = 1; i < VYRE_LIMIT_DECLS + more; i++) {
+            char name[16];
+            (void)snprintf(name, sizeof name, "d%d", i);
+            (void)vyre_build_memory(m.b, VYRE_SCRATCH, name, VYRE_U32, vyre_build_size(m.b, 1));
+        }
+        expect(m, more ? "V019" : "");
+    }
+}
+
 TEST(missing_operands) {
     made m = begin();
     vyre_build_store(m.b, m.u, VYRE_NONE, u32(m, 1));

@@ -53,7 +53,7 @@ typedef struct cli_number {
 
 typedef struct cli_triple {
     bool given;
-    uint32_t value[3];
+    uint64_t value[3];
 } cli_triple;
 
 typedef struct cli_option {

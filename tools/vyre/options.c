@@ -81,21 +81,19 @@ bool cli_read_choice(const char *choices, const char *word, uint64_t *out_index)
     }
 }
 
-static bool read_triple(const char *text, uint32_t out[3]) {
+static bool read_triple(const char *text, uint64_t out[3]) {
     uint32_t axis = 0;
     for (out[0] = out[1] = out[2] = 1;; axis++) {
         char digits[24];
         size_t size = strcspn(text, ",");
-        uint64_t value;
         if (axis == 3 || size >= sizeof digits) {
             return false;
         }
         memcpy(digits, text, size);
         digits[size] = 0;
-        if (!cli_read_number(digits, UINT32_MAX, &value)) {
+        if (!cli_read_number(digits, UINT64_MAX, &out[axis])) {
             return false;
         }
-        out[axis] = (uint32_t)value;
         if (!text[size]) {
             return true;
         }

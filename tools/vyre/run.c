@@ -100,7 +100,14 @@ static cli_exit read_options(run *r) {
                         "--grid and --elements both say how many lanes run");
     }
     to->has_grid = o->grid.given;
-    memcpy(to->grid, o->grid.value, sizeof to->grid);
+    for (int axis = 0; axis < 3; axis++) { /* refused as any grid is that is too large */
+        if (o->grid.value[axis] > UINT32_MAX) {
+            return cli_fail(r->cli, VYRE_LIMIT, "use a smaller grid",
+                            "%" PRIu64 " groups along %c are too many", o->grid.value[axis],
+                            "xyz"[axis]);
+        }
+        to->grid[axis] = (uint32_t)o->grid.value[axis];
+    }
     to->has_elements = o->elements.given;
     to->elements = o->elements.value;
     to->has_iterations = o->iterations.given;
