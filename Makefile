@@ -43,7 +43,8 @@ Long runs; each ends with one line that tells what ran and what failed:
   make ulp             N=1000000 SEED=1 F=exp_f64: elementary functions (or F) against MPFR, N random
                        arguments each
   make bench           W=workload JSON=file: vyre beside hand-written code (docs/bench.md)
-  make bench-plan      JSON=file: the planners
+  make bench-plan      JSON=file: the planners; AGAINST=commit N=200000: beside those of a commit,
+                       with the plans of N random problems compared
 
 Missing Debian packages are installed when root; otherwise the line to run is printed.
 endef
@@ -130,7 +131,7 @@ bench: setup-bench build/build.ninja
 	@scripts/bench "$(W)" "$(JSON)"
 
 bench-plan: build
-	@scripts/bench plan "$(JSON)"
+	@$(if $(AGAINST),scripts/bench-plan-against "$(AGAINST)" "$(N)",scripts/bench plan "$(JSON)")
 
 install: setup-run build/build.ninja
 	@cmake -B build --log-level=WARNING -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null

@@ -48,5 +48,8 @@ int bench_verify(uint64_t count);
 /* One number for the plans of so many random sets, layered and of some also packed: two builds of
  * the planner make the same plans if it is the same. */
 int bench_digest(uint64_t count);
+/* Beside the planner in the library `file`, up to `most` waves, and the plans of `count` random
+ * sets, which must be the same. */
+int bench_against(const char *file, uint64_t count, uint32_t most);
 
 #endif

@@ -2,6 +2,8 @@
  * usage: bench_plan [--quick] [--json FILE] [large|lines]   tables (default: both)
  *        bench_plan --verify N                              N random small sets against brute force
  *        bench_plan --digest N                              a digest of the plans of N random sets
+ *        bench_plan [--quick] --against LIBRARY N           beside another planner (make
+ * bench-plan)
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,13 +37,16 @@ int main(int argc, char **argv) {
             return bench_verify(strtoull(argv[++i], NULL, 10));
         } else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc) {
             return bench_digest(strtoull(argv[++i], NULL, 10));
+        } else if (strcmp(argv[i], "--against") == 0 && i + 2 < argc) {
+            return bench_against(argv[i + 1], strtoull(argv[i + 2], NULL, 10),
+                                 quick ? 100000 : 1000000);
         } else if (strcmp(argv[i], "large") == 0) {
             lines = false;
         } else if (strcmp(argv[i], "lines") == 0) {
             large = false;
         } else {
             fprintf(stderr, "usage: bench_plan [--quick] [--json FILE] [--verify N] [--digest N] "
-                            "[large|lines]\n");
+                            "[--against LIBRARY N] [large|lines]\n");
             return 2;
         }
     }

@@ -65,14 +65,11 @@ static vyre_status cycle(vyre_planner *planner, const vyre_wave_set *set, uint32
 #define VYRE_READY       0u /* so many still to come */
 #define VYRE_FIND_LAYERS find_layers
 #define VYRE_DEGREE      uint32_t
-#define VYRE_MISSES      false
 #include "plan/layers.inc"
 #undef VYRE_FIND_LAYERS
 #undef VYRE_DEGREE
-#undef VYRE_MISSES
 #define VYRE_FIND_LAYERS find_layers_by_few
 #define VYRE_DEGREE      uint8_t
-#define VYRE_MISSES      true
 #include "plan/layers.inc"
 
 static vyre_status refuse_size(vyre_planner *planner, const char *field, uint64_t required,
@@ -99,7 +96,8 @@ vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *s
 size_t vyre_plan_graph_need(const vyre_wave_set *set) {
     return vyre_planner_need((size_t)set->wave_count + 2, sizeof(uint32_t)) +
            vyre_planner_need(set->wave_count, sizeof(uint32_t)) +
-           vyre_planner_need(set->dep_count, sizeof(uint32_t)) + vyre_plan_lists_need(set);
+           vyre_planner_need(set->dep_count + VYRE_PLAN_LISTS_PAD, sizeof(uint32_t)) +
+           vyre_plan_lists_need(set);
 }
 
 vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
@@ -109,8 +107,8 @@ vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *s
     vyre_plan_lists lists = {0};
     lists.start = vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *lists.start,
                                            "dependency offsets");
-    lists.target = lists.start ? vyre_planner_take(planner, set->dep_count, sizeof *lists.target,
-                                                   "dependency targets")
+    lists.target = lists.start ? vyre_planner_take(planner, set->dep_count + VYRE_PLAN_LISTS_PAD,
+                                                   sizeof *lists.target, "dependency targets")
                                : NULL;
     lists.waiting = lists.target ? vyre_planner_take_zeroed(planner, count, sizeof *lists.waiting,
                                                             "dependency counts")

@@ -7,10 +7,14 @@
 #include "base/checked.h"
 #include "plan/planner.h"
 
-bool vyre_wave_cost(const vyre_wave *wave, uint64_t *out_cost) {
+static inline bool cost_of(const vyre_wave *wave, uint64_t *out_cost) {
     uint64_t scratch, sum;
     return vyre_mul_u64(wave->scratch, VYRE_PLAN_SCRATCH_FACTOR, &scratch) &&
            vyre_add_u64(wave->frontier, scratch, &sum) && vyre_add_u64(sum, wave->output, out_cost);
+}
+
+bool vyre_wave_cost(const vyre_wave *wave, uint64_t *out_cost) {
+    return cost_of(wave, out_cost);
 }
 
 static vyre_status over_budget(vyre_planner *planner, const vyre_wave_set *set, uint32_t wave,
@@ -60,11 +64,11 @@ vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, con
     uint64_t capacity = set->budget_bytes - set->resident_graph_bytes;
     bool all_fit = true; /* found out in the order of memory */
     for (uint32_t wave = 0; wave < set->wave_count; wave++) {
-        all_fit &= vyre_wave_cost(&set->waves[wave], &cost[wave]) && cost[wave] <= capacity;
+        all_fit &= cost_of(&set->waves[wave], &cost[wave]) && cost[wave] <= capacity;
     }
     for (uint32_t k = 0; !all_fit && k < set->wave_count; k++) {
         uint32_t wave = order[k];
-        if (!vyre_wave_cost(&set->waves[wave], &cost[wave])) {
+        if (!cost_of(&set->waves[wave], &cost[wave])) {
             return overflow(planner, set, wave, diag);
         }
         if (cost[wave] > capacity) {
@@ -75,20 +79,31 @@ vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, con
     return VYRE_OK;
 }
 
-uint32_t vyre_plan_layered(const vyre_plan_graph *graph, const uint64_t *cost, uint64_t capacity,
-                           uint32_t *group_start) {
+void vyre_plan_layered(const vyre_plan_graph *graph, const vyre_wave *waves, uint64_t capacity,
+                       uint32_t *group_start, vyre_plan *plan) {
     uint32_t groups = 0;
     for (uint32_t layer = 0; layer < graph->layer_count; layer++) {
+        const uint32_t first = graph->layer_start[layer], end = graph->layer_start[layer + 1];
+        vyre_plan_sums sums = {0};
         uint64_t room = 0;
-        for (uint32_t k = graph->layer_start[layer]; k < graph->layer_start[layer + 1]; k++) {
-            uint64_t need = cost[graph->order[k]];
-            if (k == graph->layer_start[layer] || need > room) {
+        for (uint32_t k = first; k < end; k++) {
+            if (k + VYRE_PLAN_WAVES_AHEAD < graph->count) {
+                __builtin_prefetch(&waves[graph->order[k + VYRE_PLAN_WAVES_AHEAD]]);
+            }
+            vyre_plan_sums own = {0};
+            vyre_plan_sums_add(&own, &waves[graph->order[k]]);
+            const uint64_t need = vyre_plan_sums_cost(&own);
+            if (k == first || need > room) {
+                vyre_plan_raise_peaks(plan, &sums);
+                sums = (vyre_plan_sums){0};
                 group_start[groups++] = k;
                 room = capacity;
             }
+            vyre_plan_sums_add(&sums, &waves[graph->order[k]]);
             room -= need;
         }
+        vyre_plan_raise_peaks(plan, &sums);
     }
     group_start[groups] = graph->count;
-    return groups;
+    plan->group_count = groups;
 }

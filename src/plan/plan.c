@@ -46,29 +46,27 @@ static void raise(uint64_t *peak, uint64_t value) {
     *peak = value > *peak ? value : *peak;
 }
 
-/* Waves miss the cache; they are asked for this many before. */
-enum { AHEAD = 16 };
+void vyre_plan_raise_peaks(vyre_plan *plan, const vyre_plan_sums *sums) {
+    raise(&plan->peak_frontier, sums->frontier);
+    raise(&plan->peak_scratch, sums->scratch);
+    raise(&plan->peak_output, sums->output);
+    raise(&plan->peak_group, vyre_plan_sums_cost(sums));
+}
 
-/* No sum overflows: each is at most the cost of its group, which fits the budget. */
-static void finish_peaks(const vyre_wave_set *set, vyre_plan *plan) {
+/* The peaks of a plan whose groups are not the layered ones. */
+static void find_peaks(const vyre_planner *planner, const vyre_wave_set *set, vyre_plan *plan) {
+    const uint32_t *order = planner->order.data, *start = planner->start.data;
+    plan->peak_frontier = plan->peak_scratch = plan->peak_output = plan->peak_group = 0;
     for (uint32_t g = 0; g < plan->group_count; g++) {
-        uint64_t frontier = 0, scratch = 0, output = 0;
-        for (uint32_t k = plan->group_start[g]; k < plan->group_start[g + 1]; k++) {
-            const vyre_wave *wave = &set->waves[plan->waves[k]];
-            if (k + AHEAD < plan->wave_count) {
-                __builtin_prefetch(&set->waves[plan->waves[k + AHEAD]]);
+        vyre_plan_sums sums = {0};
+        for (uint32_t k = start[g]; k < start[g + 1]; k++) {
+            if (k + VYRE_PLAN_WAVES_AHEAD < plan->wave_count) {
+                __builtin_prefetch(&set->waves[order[k + VYRE_PLAN_WAVES_AHEAD]]);
             }
-            frontier += wave->frontier;
-            scratch += wave->scratch;
-            output += wave->output;
+            vyre_plan_sums_add(&sums, &set->waves[order[k]]);
         }
-        raise(&plan->peak_frontier, frontier);
-        raise(&plan->peak_scratch, scratch);
-        raise(&plan->peak_output, output);
-        raise(&plan->peak_group, frontier + VYRE_PLAN_SCRATCH_FACTOR * scratch + output);
+        vyre_plan_raise_peaks(plan, &sums);
     }
-    plan->readback = set->readback_bytes;
-    raise(&plan->readback, plan->peak_output);
 }
 
 vyre_status vyre_plan_barriers(vyre_planner *planner, uint32_t wave_count,
@@ -101,12 +99,9 @@ static uint32_t linear_bound(const vyre_plan_graph *graph, const uint64_t *cost,
     uint32_t full = 0;
     uint64_t room = 0;
     for (uint32_t w = 0; w < graph->count; w++) {
-        if (cost[w] > room) {
-            full++;
-            room += capacity - cost[w];
-        } else {
-            room -= cost[w];
-        }
+        const uint64_t more = cost[w] > room ? capacity : 0; /* no branch: nobody foresees it */
+        full += cost[w] > room;
+        room += more - cost[w];
     }
     return full > graph->layer_count ? full : graph->layer_count;
 }
@@ -137,16 +132,18 @@ static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
         return status;
     }
     vyre_plan made = {.mode = options->mode, .wave_count = count};
-    made.group_count = vyre_plan_layered(&graph, cost, capacity, planner->start.data);
+    vyre_plan_layered(&graph, set->waves, capacity, planner->start.data, &made);
     made.lower_bound = linear_bound(&graph, cost, capacity);
     if (options->mode == VYRE_PLAN_PACKED && made.group_count > 0) {
         status = vyre_plan_packed(planner, &graph, cost, capacity, options, &made, diag);
         if (status != VYRE_OK) {
             return status;
         }
+        find_peaks(planner, set, &made);
     }
     finish_groups(planner, &made);
-    finish_peaks(set, &made);
+    made.readback = set->readback_bytes;
+    raise(&made.readback, made.peak_output);
     *plan = made;
     return VYRE_OK;
 }

@@ -16,7 +16,13 @@ struct vyre_plan_block {
     size_t size; /* usable bytes behind the header */
 };
 
-static const size_t header = ALIGN;
+/* The header, and what aligning the bytes behind it may take. */
+static const size_t header = (size_t)2 * ALIGN;
+
+static unsigned char *bytes_of(struct vyre_plan_block *block) {
+    const uintptr_t behind = (uintptr_t)(block + 1);
+    return (unsigned char *)(block + 1) + (ALIGN - behind % ALIGN) % ALIGN;
+}
 
 vyre_status vyre_planner_create(const vyre_allocator *allocator, vyre_planner **out_planner,
                                 vyre_diag *diag) {
@@ -123,7 +129,7 @@ void *vyre_planner_take(vyre_planner *planner, size_t count, size_t size, const 
             return NULL;
         }
     }
-    void *taken = (unsigned char *)planner->blocks + header + planner->used;
+    void *taken = bytes_of(planner->blocks) + planner->used;
     planner->used += bytes;
     return taken;
 }

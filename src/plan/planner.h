@@ -57,11 +57,13 @@ const char *vyre_wave_label(char label[VYRE_WAVE_LABEL], const vyre_wave *waves,
 
 /* ---- lists (lists.c) ---- */
 
+enum { VYRE_PLAN_LISTS_PAD = 8 };
+
 /* What is behind each wave: target[start[w]] to target[start[w + 1]], in the order of the
  * dependencies; and how many lead to it: few[w], or waiting[w] where few is NULL. */
 typedef struct vyre_plan_lists {
-    uint32_t *start; /* wave_count + 2, zeros at first */
-    uint32_t *target;
+    uint32_t *start;   /* wave_count + 2, zeros at first */
+    uint32_t *target;  /* dep_count + VYRE_PLAN_LISTS_PAD, which are asked for but not read */
     uint32_t *waiting; /* zeros at first */
     uint8_t *few;
     const vyre_wave_dep *bad; /* the first wrong dependency, and then nothing else holds; or NULL */
@@ -110,9 +112,30 @@ vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, 
 vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, const uint32_t *order,
                             uint64_t *cost, uint64_t *out_capacity, vyre_diag *diag);
 
-/* Next-fit inside each layer. Writes at most count + 1 entries of group_start over graph->order
- * and returns the number of groups. */
-uint32_t vyre_plan_layered(const vyre_plan_graph *graph, const uint64_t *cost, uint64_t capacity,
-                           uint32_t *group_start);
+/* What the waves of a group take; no sum overflows, each is at most the capacity. */
+typedef struct vyre_plan_sums {
+    uint64_t frontier, scratch, output;
+} vyre_plan_sums;
+
+static inline void vyre_plan_sums_add(vyre_plan_sums *sums, const vyre_wave *wave) {
+    sums->frontier += wave->frontier;
+    sums->scratch += wave->scratch;
+    sums->output += wave->output;
+}
+
+static inline uint64_t vyre_plan_sums_cost(const vyre_plan_sums *sums) {
+    return sums->frontier + VYRE_PLAN_SCRATCH_FACTOR * sums->scratch + sums->output;
+}
+
+/* Waves in the order of a plan miss the cache; they are asked for so many before. */
+enum { VYRE_PLAN_WAVES_AHEAD = 16 };
+
+/* Raises the peaks of a plan to those of one more group (plan.c). */
+void vyre_plan_raise_peaks(vyre_plan *plan, const vyre_plan_sums *sums);
+
+/* Next-fit inside each layer, for waves of which each fits. Writes at most count + 1 entries of
+ * group_start over graph->order; the plan gets the number of groups and the peaks. */
+void vyre_plan_layered(const vyre_plan_graph *graph, const vyre_wave *waves, uint64_t capacity,
+                       uint32_t *group_start, vyre_plan *plan);
 
 #endif

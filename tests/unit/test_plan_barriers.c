@@ -170,12 +170,13 @@ static vyre_status plan_once(const vyre_allocator *a, void *user) {
     vyre_planner *planner;
     vyre_status status = vyre_planner_create(a, &planner, NULL);
     if (status == VYRE_OK) {
-        static vyre_wave_dep deps[5000];
-        for (uint32_t i = 0; i < 5000; i++) {
+        enum { DEPS = 40000 }; /* sorted in blocks */
+        static vyre_wave_dep deps[DEPS];
+        for (uint32_t i = 0; i < DEPS; i++) {
             deps[i] = (vyre_wave_dep){i, i + 1};
         }
         vyre_plan plan;
-        status = vyre_plan_barriers(planner, 5001, deps, 5000, &plan, NULL);
+        status = vyre_plan_barriers(planner, DEPS + 1, deps, DEPS, &plan, NULL);
         if (status == VYRE_OUT_OF_MEMORY) {
             CHECK_EQ(vyre_planner_fault(planner).kind, VYRE_PLAN_FAULT_STORAGE);
             CHECK(vyre_planner_fault(planner).required > 0);
@@ -238,40 +239,45 @@ static layers find_layers(uint32_t n, const vyre_wave_dep *deps, size_t m) {
     return found;
 }
 
-/* So many that no cache holds them; of `sunk` dependencies one leads to the last wave. */
-static vyre_wave_dep *many_deps(uint32_t n, uint32_t sunk, size_t m) {
-    vyre_wave_dep *deps = calloc(m, sizeof *deps);
+/* At random; one in `sunk` leads to the last wave, one in `sprung` leaves the first. */
+typedef struct problem {
+    uint32_t waves;
+    size_t deps;
+    size_t sunk, sprung;
+} problem;
+
+static vyre_wave_dep *random_deps(const problem *p) {
+    const uint32_t n = p->waves;
+    vyre_wave_dep *deps = calloc(p->deps, sizeof *deps);
     REQUIRE(deps);
     uint64_t seed = n;
-    for (size_t i = 0; i < m; i++) {
-        const uint32_t before = (uint32_t)test_random_below(&seed, n - 1);
+    for (size_t i = 0; i < p->deps; i++) {
+        const uint32_t before = i % p->sprung == 1 ? 0 : (uint32_t)test_random_below(&seed, n - 1);
         const uint32_t after = before + 1 + (uint32_t)test_random_below(&seed, n - 1 - before);
-        deps[i] = (vyre_wave_dep){before, i % sunk == 0 ? n - 1 : after};
+        deps[i] = (vyre_wave_dep){before, i % p->sunk == 0 ? n - 1 : after};
     }
     return deps;
 }
 
-enum { MANY = (1 << 22) + 12345 };
-
-static void check_large(uint32_t n, uint32_t sunk) {
+static void check_large(problem p) {
+    const uint32_t n = p.waves;
+    const size_t m = p.deps;
     vyre_planner *planner = make(NULL);
-    vyre_wave_dep *deps = many_deps(n, sunk, MANY);
-    const layers want = find_layers(n, deps, MANY);
+    vyre_wave_dep *deps = random_deps(&p);
+    const layers want = find_layers(n, deps, m);
     vyre_plan plan;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), &diag);
+    REQUIRE_OK(vyre_plan_barriers(planner, n, deps, m, &plan, &diag), &diag);
     REQUIRE(plan.group_count == want.count);
     CHECK(memcmp(plan.waves, want.order, n * sizeof *want.order) == 0);
     CHECK(memcmp(plan.group_start, want.start, ((size_t)want.count + 1) * sizeof *want.start) == 0);
     /* A wrong dependency at the end, and a cycle. */
-    deps[MANY - 1] = (vyre_wave_dep){7, n};
-    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), VYRE_INVALID_INPUT,
-                 &diag);
+    deps[m - 1] = (vyre_wave_dep){n - 2, n};
+    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, m, &plan, &diag), VYRE_INVALID_INPUT, &diag);
     CHECK_EQ(vyre_planner_fault(planner).after, n);
-    deps[MANY - 2] = (vyre_wave_dep){0, n - 1};
-    deps[MANY - 1] = (vyre_wave_dep){n - 1, 0};
-    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, MANY, &plan, &diag), VYRE_INVALID_INPUT,
-                 &diag);
+    deps[m - 2] = (vyre_wave_dep){0, n - 1};
+    deps[m - 1] = (vyre_wave_dep){n - 1, 0};
+    CHECK_STATUS(vyre_plan_barriers(planner, n, deps, m, &plan, &diag), VYRE_INVALID_INPUT, &diag);
     CHECK_EQ(vyre_planner_fault(planner).kind, VYRE_PLAN_FAULT_CYCLE);
     free(want.order);
     free(want.start);
@@ -279,8 +285,23 @@ static void check_large(uint32_t n, uint32_t sunk) {
     vyre_planner_destroy(planner);
 }
 
+enum { SOME = 40001, MANY = (1 << 22) + 12345 };
+
+TEST(barriers_of_many_dependencies) {
+    for (uint32_t n = 2; n < 4 * SOME; n = n * 3 + 1) {
+        check_large((problem){n, SOME, SOME, SOME});
+        check_large((problem){n, SOME, SOME, 2}); /* a block without room for its copy */
+        check_large((problem){n, SOME, 3, SOME}); /* a wave that many lead to */
+        check_large((problem){n, SOME, 2, 1 + n % 3});
+    }
+    check_large((problem){1 << 12, 1 << 15, SOME, SOME}); /* whole numbers of blocks and of lines */
+}
+
 TEST(barriers_of_very_many_dependencies) {
-    check_large(600001, MANY); /* few lead to each wave */
-    check_large(1 << 17, 4);   /* a whole number of blocks, and one wave that most lead to */
-    check_large(4096, MANY);   /* few waves */
+    check_large((problem){600001, MANY, MANY, MANY}); /* few lead to each wave */
+    check_large((problem){1 << 17, MANY, 4, MANY});   /* a whole number of blocks, and one wave that
+                                                         most lead to */
+    check_large((problem){4096, MANY, MANY, 3});      /* few waves, and one that most leave */
+    check_large((problem){(3 << 20) + 1, MANY, MANY, 5}); /* more waves than usual blocks have room
+                                                             for */
 }
