@@ -26,7 +26,7 @@
 
 enum {
     FEW_DEPS = 1 << 15,   /* one round is as fast */
-    MANY_DEPS = 1 << 22,  /* no cache of a core holds them */
+    MANY_DEPS = 1 << 19,  /* no cache of a core holds their lists */
     BLOCK_DEPS = 1 << 12, /* what a block should have: its lists fit the first cache, */
     MOST_BLOCK_BITS = 10, /* but no more blocks than streams that a core writes well */
     MOST_WAVE_BITS = 24,  /* of more the words would have room only with too many blocks */
