@@ -41,7 +41,7 @@ static void note(maker *m, vyre_decl d, unsigned access) {
     m->access[d] |= (uint8_t)access;
 }
 
-static void note_exprs(maker *m, vyre_expr first, vyre_expr end) {
+void vyre_segment_note_exprs(maker *m, vyre_expr first, vyre_expr end) {
     for (vyre_expr e = first; e < end; e++) {
         const vyre_expr_node *n = &m->p->exprs[e];
         if (n->op == VYRE_EXPR_LOAD || n->op == VYRE_EXPR_LEN || n->op == VYRE_EXPR_REF) {
@@ -64,7 +64,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
     if (n->op == VYRE_STMT_INDIRECT_DISPATCH || is_left_out(m, VYRE_ITEM_RANGE, s)) {
         return;
     }
-    note_exprs(m, n->first_expr, n->end_expr);
+    vyre_segment_note_exprs(m, n->first_expr, n->end_expr);
     m->asks_subgroups |= n->op == VYRE_STMT_SUBGROUP;
     if (n->decl != VYRE_NONE) {
         bool reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
@@ -90,13 +90,14 @@ static void note_block(maker *m) {
             }
         } else if (item->kind == VYRE_ITEM_FOR_INIT &&
                    !is_left_out(m, VYRE_ITEM_FOR_INIT, item->begin)) {
-            note_exprs(m, m->p->stmts[item->begin].first_expr, m->p->stmts[item->begin].end_expr);
+            vyre_segment_note_exprs(m, m->p->stmts[item->begin].first_expr,
+                                    m->p->stmts[item->begin].end_expr);
         }
     }
     if (m->block->exit == VYRE_EXIT_BRANCH && !m->plan->scalars.decided[m->number] &&
         m->p->stmts[m->block->condition].op != VYRE_STMT_FOR) {
-        note_exprs(m, m->p->stmts[m->block->condition].first_expr,
-                   m->p->stmts[m->block->condition].end_expr);
+        vyre_segment_note_exprs(m, m->p->stmts[m->block->condition].first_expr,
+                                m->p->stmts[m->block->condition].end_expr);
     }
 }
 
@@ -161,26 +162,6 @@ static void declare_source(maker *m) {
         m->rw.decls[d] = vyre_build_memory(m->b, role, n->name, (vyre_type)n->type, size);
         vyre_segment_note_decl(m, m->rw.decls[d],
                                vyre_role_is_buffer(role) ? VYRE_DECL_SOURCE : VYRE_DECL_LOCAL, d);
-    }
-}
-
-/* The clause of the source, where it is made of numbers alone, as sizes are: for those who read a
- * segment or run it by itself. Whoever runs the module gives each launch its grid. */
-static void keep_clause(maker *m) {
-    static const vyre_size_env nothing = {0};
-    vyre_expr axes[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
-    for (int i = 0; i < 3 && m->p->clause[i] != VYRE_NONE; i++) {
-        uint64_t count;
-        vyre_decl unknown;
-        if (vyre_size_evaluate(m->p, m->p->clause[i], &nothing, &count, &unknown) != VYRE_SIZE_OK) {
-            return;
-        }
-        axes[i] = vyre_build_size(m->b, (int64_t)count);
-    }
-    if (m->p->clause_kind == VYRE_CLAUSE_ELEMENTS) {
-        vyre_build_elements(m->b, axes[0]);
-    } else if (m->p->clause_kind == VYRE_CLAUSE_GRID) {
-        vyre_build_grid(m->b, axes[0], axes[1], axes[2]);
     }
 }
 
@@ -364,7 +345,7 @@ static void note_recipes(maker *m) {
         const vyre_entity *entity = entity_of(m, i);
         if (is_needed(m, i) && entity->kind == VYRE_CARRY_RECOMPUTED &&
             entity->recipe != VYRE_NONE) {
-            note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
+            vyre_segment_note_exprs(m, vyre_expr_first(m->p, entity->recipe), entity->recipe + 1);
         }
     }
 }
@@ -383,10 +364,11 @@ static uint32_t passed_guards(const maker *m) {
 static void note_guards(maker *m) {
     for (uint32_t i = 0; i < passed_guards(m); i++) {
         const vyre_guard *guard = &m->plan->guards.list[i];
-        note_exprs(m, m->p->stmts[guard->stmt].first_expr, m->p->stmts[guard->stmt].end_expr);
+        vyre_segment_note_exprs(m, m->p->stmts[guard->stmt].first_expr,
+                                m->p->stmts[guard->stmt].end_expr);
         for (uint32_t k = 0; k < guard->count; k++) {
-            note_exprs(m, vyre_expr_first(m->p, guard->values[k].value),
-                       guard->values[k].value + 1);
+            vyre_segment_note_exprs(m, vyre_expr_first(m->p, guard->values[k].value),
+                                    guard->values[k].value + 1);
         }
     }
 }
@@ -452,9 +434,10 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     }
     note_recipes(m);
     note_guards(m);
+    const bool says_grid = !is_of_group(m) && vyre_segment_note_clause(m);
     declare_source(m);
-    if (!is_of_group(m)) {
-        keep_clause(m);
+    if (says_grid) {
+        vyre_segment_keep_clause(m);
     }
     vyre_builder_at(m->b, vyre_program_place(m->rw.source));
     open_regions(m);

@@ -101,6 +101,12 @@ void vyre_segment_store_value(maker *m, uint32_t e);
 void vyre_segment_store_made(maker *m);
 /* Private arrays and workgroup memory that the block needs, or that it changed. */
 void vyre_segment_move_arrays(maker *m, bool restore);
+/* The declarations that expressions [first, end) read will be there. */
+void vyre_segment_note_exprs(maker *m, vyre_expr first, vyre_expr end);
+/* segment_clause.c: whether the segment can say the grid, of which it notes what that reads; and
+ * the clause, once all is declared. */
+bool vyre_segment_note_clause(maker *m);
+void vyre_segment_keep_clause(maker *m);
 /* segment_combine.c: a PART, COMBINE or BASE statement. */
 void vyre_segment_part(maker *m, vyre_stmt s);
 void vyre_segment_combine(maker *m, vyre_stmt s);
