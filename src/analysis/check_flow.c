@@ -62,7 +62,7 @@ static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
     }
     case VYRE_ORIGIN_SHARED:
         (void)snprintf(out, PHRASE,
-                       "loads from workgroup memory `%s`, which each workgroup has for itself",
+                       "loads from workgroup memory `%s`, which not all workgroups fill alike",
                        name);
         return;
     case VYRE_ORIGIN_PRIVATE:

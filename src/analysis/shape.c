@@ -2,7 +2,8 @@
  *
  * Which loads are uniform depends on where lanes part, and where lanes part depends on loads. Both
  * only grow, so alternating until nothing changes gives the least answer; after a few rounds, which
- * real programs never need, every branch is taken as parting, which is safe and final.
+ * real programs never need, every branch is taken as parting, which is safe and final. So it is
+ * with memory that all groups fill alike.
  *
  * What is known of numbers (shape_bounds.c, shape_index.c) is found when first something depends on
  * it: a load at an index that lanes share, from memory that is written, or a loop whose start
@@ -17,7 +18,15 @@ static vyre_status settle(vyre_shapes *s) {
     bool changed = true;
     vyre_status status = vyre_shapes_solve(s);
     for (uint32_t round = 0; status == VYRE_OK && changed; round++) {
-        status = vyre_shapes_mark_loads(s, round >= ROUNDS, &changed);
+        bool memory_changed = false;
+        status = vyre_shapes_mark_memory(s, &memory_changed);
+        if (status == VYRE_OK) {
+            status = vyre_shapes_solve(s);
+        }
+        if (status == VYRE_OK) {
+            status = vyre_shapes_mark_loads(s, round >= ROUNDS, &changed);
+            changed |= memory_changed;
+        }
         if (status == VYRE_OK) {
             status = vyre_shapes_solve(s);
         }
@@ -43,8 +52,9 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
     s->allocator = a;
     s->program = vyre_program_get(program);
     s->effects = effects;
+    s->unlike = vyre_alloc_zeroed(&a, s->program->decl_count, sizeof *s->unlike);
     vyre_intern_init(&s->term_keys, &s->allocator);
-    vyre_status status = vyre_shapes_build(s);
+    vyre_status status = s->unlike ? vyre_shapes_build(s) : VYRE_OUT_OF_MEMORY;
     if (status == VYRE_OK) {
         status = vyre_shapes_link(s);
     }
@@ -65,6 +75,7 @@ void vyre_shapes_destroy(vyre_shapes *s) {
     }
     const vyre_allocator a = s->allocator;
     vyre_free(&a, s->first_user, (size_t)s->nodes.count + 1, sizeof *s->first_user);
+    vyre_free(&a, s->unlike, s->program->decl_count, sizeof *s->unlike);
     vyre_free(&a, s->users, s->user_count, sizeof *s->users);
     vyre_free(&a, s->scratch, s->max_exprs, sizeof *s->scratch);
     vyre_free(&a, s->bounds_scratch, s->max_exprs, sizeof *s->bounds_scratch);
@@ -93,11 +104,13 @@ vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step) {
 
 vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
     const shape_node *node = &shapes->nodes.data[shapes->steps.data[step].control];
-    const vyre_shape here = {.kind = node->shape};
-    return node->outer == VYRE_NONE
-               ? here
-               : vyre_shapes_both(shapes->program, here,
-                                  (vyre_shape){.kind = shapes->nodes.data[node->outer].shape});
+    const vyre_shape here = {.kind = node->shape, .differs = node->differs};
+    if (node->outer == VYRE_NONE) {
+        return here;
+    }
+    const shape_node *outer = &shapes->nodes.data[node->outer];
+    return vyre_shapes_both(shapes->program, here,
+                            (vyre_shape){.kind = outer->shape, .differs = outer->differs});
 }
 
 void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out) {

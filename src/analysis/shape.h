@@ -22,6 +22,8 @@ typedef enum vyre_shape_kind {
 typedef struct vyre_shape {
     uint8_t kind;   /* vyre_shape_kind */
     bool aligned;   /* LINEAR of stride 1: the first lane of each subgroup has a multiple of 32 */
+    bool differs;   /* a lane with the same local id may have another one in another group; never
+                       of GRID, always of GROUP */
     int32_t stride; /* LINEAR: not 0; else 0 */
 } vyre_shape;
 

@@ -115,6 +115,7 @@ static uint32_t add_fixed(walk *w, vyre_var var, vyre_shape_kind shape) {
     const uint32_t now = ++w->s->clock;
     return add_node(w, (shape_node){.kind = SHAPE_FIXED,
                                     .shape = (uint8_t)shape,
+                                    .differs = shape > VYRE_SHAPE_GRID,
                                     .step = top_step(w),
                                     .var = var,
                                     .since = {shape > VYRE_SHAPE_GRID ? now : 0,

@@ -42,10 +42,12 @@ typedef enum shape_node_kind {
 typedef struct shape_node {
     uint8_t kind;
     uint8_t shape;   /* vyre_shape_kind */
-    uint8_t decider; /* JOIN of values: control that came before the first value */
+    uint8_t decider; /* JOIN of values: control that came before the first value, */
+    bool decider_differs;
     bool queued;
     bool news;    /* it has risen, and its users were not told */
-    bool aligned; /* as in vyre_shape */
+    bool aligned; /* as in vyre_shape, */
+    bool differs; /* so too */
     bool exit;    /* a join after a loop */
     int32_t stride;
     uint32_t step;
@@ -104,6 +106,7 @@ struct vyre_shapes {
     /* VAR: its version's node; LOAD: 1 if the memory may be written in the interval. */
     VYRE_VEC(uint32_t) uses;
     VYRE_VEC(shape_node) nodes; /* node 0 is VARYING */
+    bool *unlike;               /* per declaration: groups may hold different things in it */
     VYRE_VEC(shape_edge) edges;
     /* Users of node n: users[first_user[n] .. first_user[n + 1]), as in shape_edge.from. */
     uint32_t *first_user;
@@ -148,6 +151,9 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
 /* shape.c: to be called before bounds, forms or what rests on them are asked for. False: out of
  * memory. */
 bool vyre_shapes_know_numbers(vyre_shapes *s);
+/* shape_alike.c: marks workgroup memory that may not be alike in all groups, under the present
+ * shapes; enqueues what depends on it. */
+vyre_status vyre_shapes_mark_memory(vyre_shapes *s, bool *out_changed);
 /* shape_bounds.c: bounds of all nodes, and which loops surely run. */
 vyre_status vyre_shapes_find_bounds(vyre_shapes *s);
 /* Bounds of the step's expressions; into bounds_scratch or the like. */

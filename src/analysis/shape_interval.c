@@ -30,7 +30,8 @@
  * `while` has one way, and its END two. What the condition loads at a later test is followed by
  * what stands behind the loop, too.
  *
- * Loads at an index that varies are not asked for: what they give varies in any case.
+ * Loads at an index that varies are not asked for: what they give varies in any case. Only where
+ * workgroup memory may be alike it matters whether all groups load the same.
  *
  * 64 places at a time are tracked in a word per step; passes are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
@@ -71,6 +72,7 @@ typedef struct points {
 typedef struct chunk {
     vyre_shapes *s;
     bool cautious;
+    bool alike;      /* some workgroup memory may be the same in all groups */
     uint32_t *slot;  /* per declaration: the number of its first place, the whole; or VYRE_NONE */
     uint32_t *asked; /* per use: the place that a load asks for, or VYRE_NONE */
     VYRE_VEC(place) places;
@@ -428,12 +430,15 @@ static uint32_t ask_for(chunk *c, vyre_decl decl, const shape_form *index) {
     return c->places.count - 1;
 }
 
-/* Whether it matters that the load is marked: at an index that varies anyway it does not, nor where
- * nothing is ever written; and what a private array holds varies. */
+/* Whether it matters that the load is marked: at an index that varies anyway it does not, unless
+ * all groups have it alike, nor where nothing is ever written; and what a private array holds
+ * varies. */
 static bool matters(const chunk *c, const vyre_stmt_node *stmt, const vyre_expr_node *load) {
-    const uint8_t index = c->s->scratch[load->u.arg[0] - stmt->first_expr].kind;
-    return c->s->written[load->ref] && c->s->program->decls[load->ref].role != VYRE_PRIVATE &&
-           index != VYRE_SHAPE_LINEAR && index != VYRE_SHAPE_VARYING;
+    const vyre_shape index = c->s->scratch[load->u.arg[0] - stmt->first_expr];
+    const vyre_role role = (vyre_role)c->s->program->decls[load->ref].role;
+    const bool varies = index.kind == VYRE_SHAPE_LINEAR || index.kind == VYRE_SHAPE_VARYING;
+    return c->s->written[load->ref] && role != VYRE_PRIVATE &&
+           (!varies || (c->alike && !index.differs && role != VYRE_WORKGROUP));
 }
 
 /* The number of the whole of the memory: there are places for it from now on. */
@@ -510,6 +515,9 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
     const uint32_t decls = s->program->decl_count;
     const size_t point_count = (size_t)s->steps.count + 1;
     chunk c = {.s = s, .cautious = cautious};
+    for (vyre_decl d = 0; d < decls; d++) {
+        c.alike |= s->program->decls[d].role == VYRE_WORKGROUP && !s->unlike[d];
+    }
     c.slot = vyre_alloc(a, decls, sizeof *c.slot);
     c.asked = vyre_alloc(a, s->uses.count, sizeof *c.asked);
     bool ok = c.slot && c.asked && number_places(&c);

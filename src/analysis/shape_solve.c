@@ -4,14 +4,29 @@
  * A strided value stays strided under + - and multiplication by a constant, within one integer
  * type: both sides wrap alike. Any other operation on values of which one varies along x gives a
  * value that varies. Loads follow their index: equal indices give equal values if nobody writes
- * the memory in the interval (shape_interval.c). */
+ * the memory in the interval (shape_interval.c).
+ *
+ * Beside it goes whether groups have it alike: what is made of values that are alike is. A value
+ * that is the same for a group and alike in all of them is the same for the grid. */
 #include "analysis/shape_graph.h"
 #include "ir/fold.h"
 
-static const vyre_shape varying = {.kind = VYRE_SHAPE_VARYING};
+static const vyre_shape varying = {.kind = VYRE_SHAPE_VARYING, .differs = true};
 
 static vyre_shape uniform(vyre_shape_kind kind) {
     return (vyre_shape){.kind = (uint8_t)kind};
+}
+
+/* Of a group that has it for itself. */
+static const vyre_shape own = {.kind = VYRE_SHAPE_GROUP, .differs = true};
+
+/* With what groups have: alike and the same in each is the same in all. */
+static vyre_shape over_groups(vyre_shape shape, bool differs) {
+    shape.differs = differs && shape.kind > VYRE_SHAPE_GRID;
+    if (shape.kind == VYRE_SHAPE_GROUP && !differs) {
+        shape.kind = VYRE_SHAPE_GRID;
+    }
+    return shape;
 }
 
 static vyre_shape linear(int64_t stride) {
@@ -23,7 +38,7 @@ static vyre_shape linear(int64_t stride) {
                : varying;
 }
 
-vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
+static vyre_shape both_in_group(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
     if (a.kind == VYRE_SHAPE_SUBGROUP || b.kind == VYRE_SHAPE_SUBGROUP) {
         return vyre_shape_in_subgroup(p, a) && vyre_shape_in_subgroup(p, b)
                    ? uniform(VYRE_SHAPE_SUBGROUP)
@@ -35,6 +50,10 @@ vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape
     return a.kind > b.kind ? a : b;
 }
 
+vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
+    return over_groups(both_in_group(p, a, b), a.differs || b.differs);
+}
+
 /* Of a value that is one of two, chosen alike by all lanes of a row. */
 static vyre_shape join(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
     if (a.kind == VYRE_SHAPE_NONE || b.kind == VYRE_SHAPE_NONE) {
@@ -42,6 +61,7 @@ static vyre_shape join(const vyre_program_view *p, vyre_shape a, vyre_shape b) {
     }
     if (a.kind == b.kind && a.stride == b.stride) {
         a.aligned = a.aligned && b.aligned;
+        a.differs = a.differs || b.differs;
         return a;
     }
     return vyre_shapes_both(p, a, b);
@@ -57,6 +77,7 @@ static vyre_shape combine(const vyre_program_view *p, vyre_shape a, vyre_shape b
 static vyre_shape decide(const vyre_program_view *p, vyre_shape value, vyre_shape control) {
     if (value.kind == VYRE_SHAPE_NONE ||
         (value.kind == VYRE_SHAPE_LINEAR && control.kind <= VYRE_SHAPE_ROW)) {
+        value.differs = value.differs || (value.kind != VYRE_SHAPE_NONE && control.differs);
         return value;
     }
     return vyre_shapes_both(p, value, control);
@@ -64,14 +85,15 @@ static vyre_shape decide(const vyre_program_view *p, vyre_shape value, vyre_shap
 
 vyre_shape vyre_subgroup_shape(const vyre_program_view *p, vyre_subgroup_op op, vyre_shape asked) {
     const uint32_t lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
-    const vyre_shape alike =
-        uniform(lanes <= VYRE_SUBGROUP_SIZE_FIXED ? VYRE_SHAPE_GROUP : VYRE_SHAPE_SUBGROUP);
+    const vyre_shape same = {.kind = lanes <= VYRE_SUBGROUP_SIZE_FIXED ? VYRE_SHAPE_GROUP
+                                                                       : VYRE_SHAPE_SUBGROUP,
+                             .differs = true};
     if (op == VYRE_SUBGROUP_SHUFFLE) {
         return asked.kind == VYRE_SHAPE_NONE      ? asked
-               : vyre_shape_in_subgroup(p, asked) ? alike
+               : vyre_shape_in_subgroup(p, asked) ? same
                                                   : varying;
     }
-    return vyre_subgroup_asks(op) || op == VYRE_SUBGROUP_SCAN_ADD ? varying : alike;
+    return vyre_subgroup_asks(op) || op == VYRE_SUBGROUP_SCAN_ADD ? varying : same;
 }
 
 static vyre_shape builtin_shape(const vyre_program_view *p, const vyre_expr_node *expr) {
@@ -80,10 +102,11 @@ static vyre_shape builtin_shape(const vyre_program_view *p, const vyre_expr_node
     lane.aligned = expr->axis == 0 && (expr->sub == VYRE_BUILTIN_LOCAL_ID
                                            ? vyre_rows_hold_subgroups(p)
                                            : p->workgroup[0] % VYRE_SUBGROUP_SIZE_FIXED == 0);
+    lane.differs = expr->sub == VYRE_BUILTIN_GLOBAL_ID;
     switch ((vyre_builtin)expr->sub) {
-    case VYRE_BUILTIN_GLOBAL_ID: return single ? uniform(VYRE_SHAPE_GROUP) : lane;
+    case VYRE_BUILTIN_GLOBAL_ID: return single ? own : lane;
     case VYRE_BUILTIN_LOCAL_ID: return single ? uniform(VYRE_SHAPE_GRID) : lane;
-    case VYRE_BUILTIN_GROUP_ID: return uniform(VYRE_SHAPE_GROUP);
+    case VYRE_BUILTIN_GROUP_ID: return own;
     case VYRE_BUILTIN_NUM_GROUPS:
     case VYRE_BUILTIN_GROUP_SIZE:
     case VYRE_BUILTIN_GLOBAL_SIZE:
@@ -91,17 +114,22 @@ static vyre_shape builtin_shape(const vyre_program_view *p, const vyre_expr_node
     case VYRE_BUILTIN_SUBGROUP_LOCAL_ID:
     case VYRE_BUILTIN_COUNT: break;
     }
-    return varying;
+    return uniform(VYRE_SHAPE_VARYING);
 }
 
-static vyre_shape load_shape(const vyre_program_view *p, const vyre_expr_node *expr,
-                             vyre_shape index, bool written) {
-    const vyre_role role = (vyre_role)p->decls[expr->ref].role;
+/* Workgroup memory that all groups fill alike holds the same at corresponding times also where it
+ * is being written, or the lanes of a group race. */
+static vyre_shape load_shape(const vyre_shapes *s, const vyre_expr_node *expr, vyre_shape index,
+                             bool written) {
+    const vyre_role role = (vyre_role)s->program->decls[expr->ref].role;
+    const bool in_group = role == VYRE_WORKGROUP;
+    const bool differs =
+        index.differs || role == VYRE_PRIVATE || (in_group ? s->unlike[expr->ref] : written);
     if (index.kind != VYRE_SHAPE_NONE &&
         (written || role == VYRE_PRIVATE || index.kind == VYRE_SHAPE_LINEAR)) {
-        return varying;
+        return over_groups(varying, differs);
     }
-    return role == VYRE_WORKGROUP ? combine(p, index, uniform(VYRE_SHAPE_GROUP)) : index;
+    return over_groups(in_group ? combine(s->program, index, own) : index, differs);
 }
 
 /* The value of an integer literal, or of a const that names one. */
@@ -240,8 +268,8 @@ static vyre_shape strided(const vyre_program_view *p, const vyre_expr_node *expr
     }
 }
 
-static vyre_shape operation(const vyre_program_view *p, const vyre_expr_node *expr,
-                            const vyre_shape *shapes, vyre_expr first) {
+static vyre_shape operation_in_group(const vyre_program_view *p, const vyre_expr_node *expr,
+                                     const vyre_shape *shapes, vyre_expr first) {
     const uint32_t arity = vyre_expr_info_of((vyre_expr_op)expr->op)->arity;
     vyre_shape result = uniform(VYRE_SHAPE_GRID);
     if (arity == 2 && is_group_start(p, expr)) {
@@ -261,9 +289,20 @@ static vyre_shape operation(const vyre_program_view *p, const vyre_expr_node *ex
                : result;
 }
 
+static vyre_shape operation(const vyre_program_view *p, const vyre_expr_node *expr,
+                            const vyre_shape *shapes, vyre_expr first) {
+    const uint32_t arity = vyre_expr_info_of((vyre_expr_op)expr->op)->arity;
+    bool differs = false;
+    for (uint32_t i = 0; i < arity; i++) {
+        differs |= shapes[expr->u.arg[i] - first].differs;
+    }
+    return over_groups(operation_in_group(p, expr, shapes, first), differs);
+}
+
 static vyre_shape node_shape(const vyre_shapes *s, uint32_t node) {
     const shape_node *n = &s->nodes.data[node];
-    return (vyre_shape){.kind = n->shape, .aligned = n->aligned, .stride = n->stride};
+    return (vyre_shape){
+        .kind = n->shape, .aligned = n->aligned, .differs = n->differs, .stride = n->stride};
 }
 
 void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out) {
@@ -281,7 +320,7 @@ void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out) 
         case VYRE_EXPR_BUILTIN: out[i - first] = builtin_shape(p, expr); break;
         case VYRE_EXPR_LOAD:
             out[i - first] =
-                load_shape(p, expr, out[expr->u.arg[0] - first], s->uses.data[use++] != 0);
+                load_shape(s, expr, out[expr->u.arg[0] - first], s->uses.data[use++] != 0);
             break;
         default: out[i - first] = operation(p, expr, out, first); break;
         }
@@ -299,7 +338,8 @@ bool vyre_shapes_enqueue(vyre_shapes *s, uint32_t node) {
 /* Raises a node and tells its users: joins take the news at once, expressions are enqueued. */
 static bool raise_node(vyre_shapes *s, uint32_t node, vyre_shape to) {
     shape_node *n = &s->nodes.data[node];
-    if (n->shape == to.kind && n->stride == to.stride && n->aligned == to.aligned) {
+    if (n->shape == to.kind && n->stride == to.stride && n->aligned == to.aligned &&
+        n->differs == to.differs) {
         return true;
     }
     const bool apart[] = {to.kind > VYRE_SHAPE_GRID, to.kind > VYRE_SHAPE_GROUP,
@@ -313,6 +353,7 @@ static bool raise_node(vyre_shapes *s, uint32_t node, vyre_shape to) {
     n->shape = to.kind;
     n->stride = to.stride;
     n->aligned = to.aligned;
+    n->differs = to.differs;
     n->news = true;
     return vyre_shapes_enqueue(s, node);
 }
@@ -322,13 +363,14 @@ static vyre_shape joined(const vyre_shapes *s, uint32_t node, vyre_shape news, b
     const vyre_program_view *p = s->program;
     shape_node *join_node = &s->nodes.data[node];
     const vyre_shape now = node_shape(s, node);
-    const vyre_shape decider = uniform((vyre_shape_kind)join_node->decider);
+    vyre_shape decider = {.kind = join_node->decider, .differs = join_node->decider_differs};
     if (!control) {
         return decide(p, join(p, now, news), decider);
     }
-    join_node->decider =
-        vyre_shapes_both(p, decider, decide(p, uniform(VYRE_SHAPE_GRID), news)).kind;
-    return decide(p, now, uniform((vyre_shape_kind)join_node->decider));
+    decider = vyre_shapes_both(p, decider, decide(p, uniform(VYRE_SHAPE_GRID), news));
+    join_node->decider = decider.kind;
+    join_node->decider_differs = decider.differs;
+    return decide(p, now, decider);
 }
 
 /* Only of a rise: a wave of users that change nothing would run through the rest of the program. */
@@ -369,7 +411,7 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
             const vyre_shape asked = s->scratch[s->nodes.data[node].ref - stmt->first_expr];
             shape = stmt->op == VYRE_STMT_SUBGROUP
                         ? vyre_subgroup_shape(p, (vyre_subgroup_op)stmt->sub, asked)
-                        : combine(p, asked, uniform(VYRE_SHAPE_GROUP));
+                        : combine(p, asked, own);
         } else {
             const vyre_shape from = s->scratch[stmt->arg[0] - stmt->first_expr];
             const vyre_shape to = s->scratch[stmt->arg[1] - stmt->first_expr];

@@ -78,6 +78,7 @@ typedef enum wish {
     WISH_ITERATE,  /* while (grid_any(...)) */
     WISH_EVEN,     /* a loop that lanes begin apart, with a grid barrier */
     WISH_TURNS,    /* elements that are told apart from trip to trip */
+    WISH_ALIKE, /* a value that every group computes alike, in a program without lanes that end */
     WISHES
 } wish;
 
@@ -109,12 +110,14 @@ typedef struct order_free {
     uint32_t words_offset; /* of the indirect dispatch */
     uint32_t wishes;       /* set of what is still to come */
     bool traps;
+    bool stays;                /* no lane ends */
     cell atomic, jump, reduce; /* those wished for */
     uint32_t atomic_array;
     const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
     uint32_t array_count;
     vyre_decl flags;            /* of those wished for by turns */
+    vyre_decl tile, sum;        /* of what is computed alike */
     uint32_t first_twin, twins; /* arrays of one type and size, one behind the other */
     uint32_t pending;           /* copies */
     modes modes;
@@ -168,6 +171,9 @@ void order_free_even(order_free *g, place at);
 /* for (i in 0 .. n) { flags[i % 3] |= ...; flags[(i + 1) % 3] = 0; grid_sync; if (flags[i % 3] ...)
  * } */
 void order_free_turns(order_free *g, place at);
+/* tile[local] = ...; atomic_add(sum, ...); barrier; for (i in 0 .. tile[k] ^ sum & 3) { grid_sync;
+ * } */
+void order_free_alike(order_free *g, place at);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

@@ -310,6 +310,51 @@ void order_free_turns(order_free *g, place at) {
     order_free_end_loop(g, &inside);
 }
 
+/* The same in all groups: of what the grid has alike and the lane's place in its group. */
+static vyre_expr alike(order_free *g) {
+    vyre_builder *b = g->x.b;
+    static const vyre_expr_op ops[] = {VYRE_EXPR_ADD, VYRE_EXPR_MUL, VYRE_EXPR_BIT_XOR};
+    const vyre_expr common = order_free_expr(g, VYRE_U32, LEVEL_GRID);
+    const vyre_expr own = random_chance(&g->x, 50)
+                              ? vyre_build_var(b, g->group_lane)
+                              : vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, random_below(&g->x, 3));
+    return op2(g, ops[random_below(&g->x, 3)], common, own);
+}
+
+/* Each lane writes its element of the tile, some add to a sum; behind a barrier all groups hold the
+ * same. */
+void order_free_alike(order_free *g, place at) {
+    vyre_builder *b = g->x.b;
+    static const vyre_atomic_op ops[] = {VYRE_ATOMIC_ADD, VYRE_ATOMIC_MAX, VYRE_ATOMIC_XOR};
+    vyre_build_store(b, g->tile, vyre_build_var(b, g->group_lane), alike(g));
+    if (random_chance(&g->x, 60)) {
+        vyre_build_if(b, op2(g, VYRE_EXPR_LT, alike(g), random_literal(&g->x, VYRE_U32)));
+        const vyre_expr k = vyre_build_u32(b, random_below(&g->x, 2));
+        (void)vyre_build_atomic(b, NULL, ops[random_below(&g->x, 3)], g->sum, k, VYRE_NONE,
+                                alike(g), VYRE_SEQ_CST);
+        vyre_build_end(b);
+    }
+    order_free_sync(g, at, random_chance(&g->x, 20));
+    const vyre_expr from =
+        vyre_build_load(b, g->tile, order_free_below(g, g->group_lanes, LEVEL_GRID));
+    const vyre_expr sum = vyre_build_load(b, g->sum, vyre_build_u32(b, random_below(&g->x, 2)));
+    const vyre_var n = vyre_build_let(
+        b, order_free_name(g, "n"),
+        op2(g, VYRE_EXPR_BIT_AND, op2(g, VYRE_EXPR_BIT_XOR, from, sum), vyre_build_u32(b, 3)));
+    const place inside = loop_place(g, at, 3);
+    const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), vyre_build_u32(b, 0),
+                                      vyre_build_var(b, n), VYRE_NONE);
+    order_free_local(g, i, LEVEL_GRID, true);
+    g->rest = LEVEL_GRID;
+    order_free_list(g, inside, 2);
+    if (g->rest == LEVEL_GRID) {
+        order_free_sync(g, inside, true);
+        order_free_draw(g, true);
+    }
+    order_free_list(g, inside, 3);
+    order_free_end_loop(g, &inside);
+}
+
 /* Of the lanes that could end, most should go on. */
 static vyre_expr rarely(order_free *g) {
     return vyre_build_op(g->x.b, VYRE_EXPR_EQ,
@@ -419,7 +464,7 @@ void order_free_leaving(order_free *g, place at) {
         return;
     }
     const bool together = jumps && inside.level <= at.loop_level;
-    if (!together && random_chance(&g->x, 60)) {
+    if (!together && (random_chance(&g->x, 60) || g->stays)) {
         return;
     }
     vyre_build_if(g->x.b, together ? condition(g, own) : rarely(g));

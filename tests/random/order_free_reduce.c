@@ -66,7 +66,7 @@ static void end_groups(order_free *g) {
 
 void order_free_wanted_reduce(order_free *g, place at) {
     place inside = at;
-    if (random_chance(&g->x, 15)) {
+    if (random_chance(&g->x, 15) && !g->stays) {
         end_groups(g);
     }
     const bool loops =

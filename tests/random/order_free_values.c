@@ -344,6 +344,12 @@ void order_free_declare(order_free *g) {
         g->flags = vyre_build_memory(g->x.b, VYRE_SCRATCH, order_free_name(g, "flags"), VYRE_U32,
                                      vyre_build_size(g->x.b, 4));
     }
+    if (g->stays) {
+        g->tile = vyre_build_memory(g->x.b, VYRE_WORKGROUP, order_free_name(g, "tile"), VYRE_U32,
+                                    vyre_build_size(g->x.b, g->group_lanes));
+        g->sum = vyre_build_memory(g->x.b, VYRE_WORKGROUP, order_free_name(g, "sum"), VYRE_U32,
+                                   vyre_build_size(g->x.b, 2));
+    }
     if ((g->wishes >> WISH_COPY & 1) != 0) {
         declare_array(g, VYRE_PRIVATE, VYRE_I32);
     }

@@ -105,7 +105,7 @@ static const struct {
     {"workgroup memory between barriers",
      "w[local_id.x] = 1;\nbarrier;\nif (w[0] == 0) { barrier; }\nbarrier;\nw[0] = 2;"},
     {"workgroup memory is not the grid's",
-     "w[local_id.x] = 1;\nbarrier;\nif (w[0] == 0) {\n grid_sync; //!\n}"},
+     "w[local_id.x] = group_id.x;\nbarrier;\nif (w[0] == 0) {\n grid_sync; //!\n}"},
     {"workgroup memory written after",
      "let x = w[0];\nw[0] = 1;\nbarrier;\nif (x == 0) {\n barrier; //!\n}"},
     {"atomic write", "let x = f[0];\natomic_add(f[0], 1);\nif (x == 0) {\n barrier; //!\n}"},
@@ -393,6 +393,75 @@ static const struct {
     {"reassigned with a uniform value", "let x = global_id.x;\nx = 3;\nif (x == 3) { grid_sync; }"},
     {"reassigned in both arms",
      "let x = global_id.x;\nif (k == 0) { x = 1; } else { x = 2; }\nif (x == 1) { grid_sync; }"},
+    {"all groups fill memory alike",
+     "w[local_id.x] = n[local_id.x] + k;\nbarrier;\nfor (i in 0 .. w[k]) { grid_sync; }"},
+    {"memory that is filled by group",
+     "w[local_id.x] = group_id.x;\nbarrier;\nfor (i in 0 .. w[k]) {\n grid_sync; //!\n}"},
+    {"alike, at an index of the group",
+     "w[local_id.x] = 1;\nbarrier;\nfor (i in 0 .. w[group_id.x]) {\n grid_sync; //!\n}"},
+    {"alike, at an index that differs",
+     "w[global_id.x % 64] = 1;\nbarrier;\nfor (i in 0 .. w[k]) {\n grid_sync; //!\n}"},
+    {"alike, under a condition of local ids",
+     "if (local_id.x < k) { w[local_id.x] = 1; }\nbarrier;\nfor (i in 0 .. w[0]) { grid_sync; }"},
+    {"alike, under a condition of the group",
+     "if (group_id.x == 1) { w[local_id.x] = 1; }\nbarrier;\nfor (i in 0 .. w[0]) {\n grid_sync; "
+     "//!\n}"},
+    {"alike, by a second write not",
+     "w[local_id.x] = 1;\nbarrier;\nif (global_id.x == 70) { w[0] = 9; }\nbarrier;\nfor (i in 0 .. "
+     "w[3]) {\n grid_sync; //!\n}"},
+    {"alike, by loops that lanes leave apart",
+     "let m = local_id.x;\nwhile (m > 3) { m = m / 2; }\nw[local_id.x] = m;\nbarrier;\nfor (i in 0 "
+     ".. w[5]) { grid_sync; }"},
+    {"loops of which groups make their own trips",
+     "let m = 0;\nwhile (m < group_id.x) { m += 1; }\nw[local_id.x] = m;\nbarrier;\nfor (i in 0 .. "
+     "w[5]) {\n grid_sync; //!\n}"},
+    {"a break of the group",
+     "let m = 0;\nfor (j in 0 .. 4) {\n if (j == group_id.x) { break; }\n m += "
+     "1;\n}\nw[local_id.x] = m;\nbarrier;\nfor (i in 0 .. w[5]) {\n grid_sync; //!\n}"},
+    {"a continue of the group",
+     "for (j in 0 .. 4) {\n if (j > group_id.x) { continue; }\n w[local_id.x] += "
+     "1;\n}\nbarrier;\nfor (i in 0 .. w[5]) {\n grid_sync; //!\n}"},
+    {"what a tile does to itself",
+     "w[local_id.x] = n[local_id.x];\nbarrier;\nlet v = w[(local_id.x + 1) % "
+     "64];\nbarrier;\nw[local_id.x] += v;\nbarrier;\nfor (i in 0 .. w[2]) { grid_sync; }"},
+    {"alike, and written in the interval",
+     "w[local_id.x] = n[local_id.x];\nfor (i in 0 .. w[2]) {\n grid_sync; //!\n}"},
+    {"alike, from a buffer that is written in the interval",
+     "w[local_id.x] = f[local_id.x];\nf[global_id.x] = 1;\nbarrier;\nfor (i in 0 .. w[2]) {\n "
+     "grid_sync; //!\n}"},
+    {"alike, from a buffer that is written behind a grid barrier",
+     "w[local_id.x] = f[local_id.x];\ngrid_sync;\nf[global_id.x] = 1;\nfor (i in 0 .. w[2]) { "
+     "grid_sync; }"},
+    {"atomics of one kind", "atomic_add(w[0], n[local_id.x]);\natomic_sub(w[0], 3);\nbarrier;\nfor "
+                            "(i in 0 .. w[0]) { grid_sync; }"},
+    {"atomics of two kinds", "atomic_add(w[0], 1);\natomic_max(w[0], 2);\nbarrier;\nfor (i in 0 .. "
+                             "w[0]) {\n grid_sync; //!\n}"},
+    {"atomics that depend on their order",
+     "atomic_exchange(w[0], local_id.x);\nbarrier;\nfor (i in 0 .. w[0]) {\n grid_sync; //!\n}"},
+    {"stores that depend on their order",
+     "atomic_store(w[0], local_id.x);\nbarrier;\nfor (i in 0 .. w[0]) {\n grid_sync; //!\n}"},
+    {"results of atomics", "let o = atomic_add(w[0], 1);\nw[1 + o % 8] = 1;\nbarrier;\nfor (i in 0 "
+                           ".. w[2]) {\n grid_sync; //!\n}"},
+    {"results of atomic loads", "let o = atomic_load(w[0]);\nw[1 + local_id.x % 8] = "
+                                "o;\nbarrier;\nfor (i in 0 .. w[2]) {\n grid_sync; //!\n}"},
+    {"lanes that end alike", "if (local_id.x == 40) { exit; }\nw[local_id.x] = 1;\nbarrier;\nfor "
+                             "(i in 0 .. w[40]) { grid_sync; }"},
+    {"lanes that end in one group", "if (global_id.x == 40) { exit; }\nw[local_id.x] = "
+                                    "1;\nbarrier;\nfor (i in 0 .. w[40]) {\n grid_sync; //!\n}"},
+    {"lanes that trap in one group", "if (global_id.x == 40) { trap(\"x\", 1); }\nw[local_id.x] = "
+                                     "1;\nbarrier;\nfor (i in 0 .. w[40]) {\n grid_sync; //!\n}"},
+    {"what a subgroup adds up", "let v = subgroup_add(global_id.x);\nw[local_id.x] = "
+                                "v;\nbarrier;\nfor (i in 0 .. w[2]) {\n grid_sync; //!\n}"},
+    {"what a group adds up", "let v = group_add(global_id.x);\nw[local_id.x] = v;\nbarrier;\nfor "
+                             "(i in 0 .. w[2]) {\n grid_sync; //!\n}"},
+    {"what a lane of the group has",
+     "let v = group_broadcast(global_id.x, 3);\nfor (i in 0 .. v) {\n grid_sync; //!\n}"},
+    {"a private array",
+     " a[0] = 1;\nw[local_id.x] = a[0];\nbarrier;\nfor (i in 0 .. w[2]) {\n grid_sync; //!\n}"},
+    {"a copy", "async_load(n, w, group_id.x, 8, \"x\"); async_wait(\"x\");\nbarrier;\nfor (i in 0 "
+               ".. w[2]) {\n grid_sync; //!\n}"},
+    {"places that cancel out",
+     "let i0 = local_id.y + 3;\nlet u = i0 - local_id.y;\nfor (i in 0 .. k) { grid_sync; }"},
     {"cooperative cg",
      "let rr = 1;\nlet it = 0;\nwhile (rr != 0 && it < 100) {\n atomic_add(f[0], "
      "n[global_id.x]);\n "
@@ -494,7 +563,7 @@ TEST(refusals_say_why) {
             (const char *const[]){"barrier", "depends on `t`", "result of an atomic"}, 3);
     explain("if (group_id.y == 0) { grid_sync; }",
             (const char *const[]){"lanes of the grid", "depends on `group_id.y`"}, 2);
-    explain("if (w[0] == 0) { grid_sync; }",
+    explain("w[local_id.x] = group_id.x;\nbarrier;\nif (w[0] == 0) { grid_sync; }",
             (const char *const[]){"grid_sync", "workgroup memory `w`"}, 2);
 }
 
