@@ -368,6 +368,29 @@ static void write_remains(vyre_text *t, uint32_t number, fast_widths lanes, bool
                      falls ? ", [ %fm, %tail ]" : "", falls ? ", [ %f1, %tail ]" : "", number);
 }
 
+/* A long piece that does not begin at a multiple of a gang, where vectors of most arrays lie in one
+ * cache line each, is cut there: first what is before it, masked, or again with lanes that follow.
+ */
+static void write_start(vyre_text *t, fast_widths lanes, bool repeats) {
+    enum { LONG = 4 }; /* gangs */
+    if (!repeats && !lanes.tail) {
+        vyre_text_puts(t, "  %f1 = add i32 %f_end, 0\n  %next_piece = add i32 %f2, 0\n");
+        return;
+    }
+    vyre_text_printf(t,
+                     "  %%f_before = sub i32 0, %%f0\n  %%f_skew = and i32 %%f_before, %u\n"
+                     "  %%f_even = add i32 %%f0, %%f_skew\n"
+                     "  %%f_most = sub i32 %%f_end, %%f0\n"
+                     "  %%f_long = icmp uge i32 %%f_most, %u\n"
+                     "  %%f_is_skew = icmp ne i32 %%f_skew, 0\n"
+                     "  %%f_cut0 = and i1 %%f_long, %%f_is_skew\n"
+                     "  %%f_cut = and i1 %%f_cut0, %%yes\n"
+                     "  %%f_gang = add i32 %%f0, %u\n"
+                     "  %%f1 = select i1 %%f_cut, i32 %%%s, i32 %%f_end\n"
+                     "  %%next_piece = select i1 %%f_cut, i32 %%f_even, i32 %%f2\n",
+                     lanes.wide - 1, LONG * lanes.broad, lanes.wide, repeats ? "f_gang" : "f_even");
+}
+
 /* Lanes [x0, x1) of a row, piece by piece. What is left of a piece behind whole gangs runs lane by
  * lane, or again with some that are done already. Behind two pieces that are shorter than a gang
  * SHORT lanes run without asking. */
@@ -380,19 +403,22 @@ static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool 
         "  %%a = phi i32 [ %%x0, %%row ], [ %%b, %%ranged ]\n"
         "  %%was_short = phi i1 [ false, %%row ], [ %%is_short, %%ranged ]\n"
         "  %%yes = call i1 @g%u_probe(ptr %%ctx, i32 %%y, i32 %%z, i32 %%a, i32 %%x1, ptr %%part)\n"
-        "  %%f0 = load i32, ptr %%part\n  %%f1 = load i32, ptr %%second\n"
+        "  %%f0 = load i32, ptr %%part\n  %%f_end = load i32, ptr %%second\n"
         "  %%f2 = load i32, ptr %%third\n"
         "  %%size = sub i32 %%f2, %%a\n  %%is_short = icmp ult i32 %%size, %u\n"
         "  %%both = and i1 %%was_short, %%is_short\n"
         "  %%left = sub i32 %%x1, %%a\n  %%few = call i32 @llvm.umin.i32(i32 %%left, i32 %d)\n"
-        "  %%ahead = add i32 %%a, %%few\n"
-        "  %%b = select i1 %%both, i32 %%ahead, i32 %%f2\n"
-        "  %%last = select i1 %%both, i32 %%ahead, i32 %%f1\n"
-        "  %%fn = sub i32 %%f1, %%f0\n  %%fits = icmp uge i32 %%fn, %u\n"
-        "  %%go = and i1 %%yes, %%fits\n  br i1 %%go, label %%fast, label %%singly\n"
-        "fast:\n"
-        "  %%fr = and i32 %%fn, %u\n  %%fm = sub i32 %%f1, %%fr\n",
-        number, width, SHORT, width, width - 1);
+        "  %%ahead = add i32 %%a, %%few\n",
+        number, width, SHORT);
+    write_start(t, lanes, repeats);
+    vyre_text_printf(t,
+                     "  %%b = select i1 %%both, i32 %%ahead, i32 %%next_piece\n"
+                     "  %%last = select i1 %%both, i32 %%ahead, i32 %%f1\n"
+                     "  %%fn = sub i32 %%f1, %%f0\n  %%fits = icmp uge i32 %%fn, %u\n"
+                     "  %%go = and i1 %%yes, %%fits\n  br i1 %%go, label %%fast, label %%singly\n"
+                     "fast:\n"
+                     "  %%fr = and i32 %%fn, %u\n  %%fm = sub i32 %%f1, %%fr\n",
+                     width, width - 1);
     if (lanes.broad > width) {
         vyre_text_printf(t,
                          "  %%br = and i32 %%fn, %u\n  %%bm = sub i32 %%f1, %%br\n"
