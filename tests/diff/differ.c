@@ -131,7 +131,7 @@ void differ_draw(differ *d, uint64_t seed) {
     d->races = (drawn >> 8) % RACE_SAMPLE == 0;
     d->thorough = (drawn >> 32) % TEXT_SAMPLE == 0;
     d->tight = (drawn >> 40) % TIGHT_SAMPLE == 0;
-    d->draws = differ_draw_options(d->backend, d->usable, d->level, &state);
+    d->draws = differ_draw_options(d->backend, d->usable, d->level, seed);
 }
 
 static differ_result fail(differ *d, differ_result result, const char *what,

@@ -27,7 +27,8 @@ static const differ_backend backends[] = {
                  {"features", {"", "sse2", "avx2", "avx512"}},
                  {"gang", {"", "1", "4", "8"}},
                  {"effort", {"0", "1"}},
-                 {"guard", {"1", "0"}}}},
+                 {"guard", {"1", "0"}},
+                 {"stream", {"", "1"}}}},
 };
 
 const differ_backend *differ_backend_of(const char *uri) {
@@ -41,23 +42,29 @@ const differ_backend *differ_backend_of(const char *uri) {
     return &any;
 }
 
+/* One of so many, from a place on that is drawn for so many seeds in a row. */
+static uint64_t draw_turn(uint64_t count, uint64_t choice, uint64_t seed) {
+    uint64_t state = seed / count * (DIFFER_CHOICES + 1) + choice;
+    return (test_random(&state) % count + seed) % count;
+}
+
 /* One of the bits, 0 if there is none. */
-static uint8_t draw_bit(uint32_t bits, uint64_t *random) {
+static uint8_t draw_bit(uint32_t bits, uint32_t choice, uint64_t seed) {
     const uint32_t count = (uint32_t)__builtin_popcount(bits);
-    for (uint64_t i = count == 0 ? 0 : test_random_below(random, count); i > 0; i--) {
+    for (uint64_t i = count == 0 ? 0 : draw_turn(count, choice, seed); i > 0; i--) {
         bits &= bits - 1;
     }
     return (uint8_t)(count == 0 ? 0 : __builtin_ctz(bits));
 }
 
 differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable, vyre_level level,
-                                 uint64_t *random) {
+                                 uint64_t seed) {
     differ_draws draws = {.split = VYRE_SPLIT_AUTO};
     for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
-        draws.value[i] = draw_bit(usable[i], random);
+        draws.value[i] = draw_bit(usable[i], i, seed);
     }
     if (level != VYRE_LEVEL_SEGMENT) { /* which has no other way than to be split */
-        draws.split = (vyre_split_mode)test_random_below(random, DIFFER_SPLITS);
+        draws.split = (vyre_split_mode)draw_turn(DIFFER_SPLITS, DIFFER_CHOICES, seed);
     }
     return draws;
 }

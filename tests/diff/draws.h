@@ -5,7 +5,7 @@
 
 #include "vyre/dispatch.h"
 
-enum { DIFFER_CHOICES = 5, DIFFER_VALUES = 9, DIFFER_SPLITS = 3, DIFFER_URI = 160 };
+enum { DIFFER_CHOICES = 6, DIFFER_VALUES = 9, DIFFER_SPLITS = 3, DIFFER_URI = 160 };
 
 /* A parameter of the device, and what it may be; the lists end with NULL. "" leaves it out. */
 typedef struct differ_choice {
@@ -29,9 +29,10 @@ typedef struct differ_draws {
 
 /* The row of a backend, by its name or URI; one without parameters for a backend that has none. */
 const differ_backend *differ_backend_of(const char *uri);
-/* Bit v of usable[c]: value v of choice c can be had on this machine. */
+/* Bit v of usable[c]: value v of choice c can be had on this machine. Of as many seeds in a row as
+ * a choice has values, each gets another one: none is rare even where programs are few. */
 differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable, vyre_level level,
-                                 uint64_t *random);
+                                 uint64_t seed);
 /* The device to open: "cpu://threads=2&features=avx2". A URI that has parameters already stays as
  * it is. max_buffer 0: no limit. */
 void differ_device_uri(const differ_backend *b, const char *uri, const differ_draws *draws,

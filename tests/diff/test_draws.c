@@ -9,8 +9,8 @@
 TEST(a_device_is_named_with_what_was_drawn) {
     char uri[DIFFER_URI];
     const differ_backend *cpu = differ_backend_of("cpu");
-    differ_device_uri(cpu, "cpu", &(differ_draws){.value = {1, 2, 0, 1}}, 0, uri);
-    CHECK(strcmp(uri, "cpu://threads=2&features=avx2&effort=1&guard=1") == 0);
+    differ_device_uri(cpu, "cpu", &(differ_draws){.value = {1, 2, 0, 1, 0, 1}}, 0, uri);
+    CHECK(strcmp(uri, "cpu://threads=2&features=avx2&effort=1&guard=1&stream=1") == 0);
     differ_device_uri(cpu, "cpu://threads=7", &(differ_draws){.value = {1, 2}}, 0, uri);
     CHECK(strcmp(uri, "cpu://threads=7") == 0);
     differ_device_uri(differ_backend_of("ref-split"), "ref-split", &(differ_draws){{0}, 0}, 64,
@@ -24,12 +24,11 @@ TEST(a_device_is_named_with_what_was_drawn) {
 
 TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
     enum { DRAWS = 1000 };
-    static const uint8_t usable[DIFFER_CHOICES] = {0xf, 0x5, 0x8, 0, 0};
+    static const uint8_t usable[DIFFER_CHOICES] = {0xf, 0x5, 0x8};
     const differ_backend *cpu = differ_backend_of("cpu");
     uint32_t seen[DIFFER_CHOICES][DIFFER_VALUES] = {{0}}, splits[DIFFER_SPLITS] = {0};
     for (uint64_t i = 0; i < DRAWS; i++) {
-        uint64_t state = i;
-        const differ_draws d = differ_draw_options(cpu, usable, VYRE_LEVEL_SCHEDULE, &state);
+        const differ_draws d = differ_draw_options(cpu, usable, VYRE_LEVEL_SCHEDULE, i);
         for (uint32_t k = 0; k < DIFFER_CHOICES; k++) {
             seen[k][d.value[k]]++;
         }
@@ -44,8 +43,41 @@ TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
     for (uint32_t i = 0; i < DIFFER_SPLITS; i++) {
         CHECK(splits[i] > DRAWS / 4);
     }
-    uint64_t state = 1;
-    CHECK_EQ(differ_draw_options(cpu, usable, VYRE_LEVEL_SEGMENT, &state).split, VYRE_SPLIT_AUTO);
+    CHECK_EQ(differ_draw_options(cpu, usable, VYRE_LEVEL_SEGMENT, 1).split, VYRE_SPLIT_AUTO);
+}
+
+/* Each of 1 to 8 threads, of four features and of the ways to split at least once in ten, in any
+ * 300 programs; and values of two choices meet in all ways. */
+TEST(few_programs_have_enough_of_each_value) {
+    enum { PROGRAMS = 300, FAR = 20 };
+    static const uint8_t usable[DIFFER_CHOICES] = {0xff, 0xf, 0xf, 3, 3, 3};
+    const differ_backend *cpu = differ_backend_of("cpu");
+    uint32_t met[8][4] = {{0}};
+    for (uint64_t first = 0; first < FAR; first++) {
+        uint32_t seen[DIFFER_CHOICES][DIFFER_VALUES] = {{0}}, splits[DIFFER_SPLITS] = {0};
+        for (uint64_t i = 0; i < PROGRAMS; i++) {
+            const differ_draws d =
+                differ_draw_options(cpu, usable, VYRE_LEVEL_SCHEDULE, first * 1000003 + i);
+            for (uint32_t k = 0; k < DIFFER_CHOICES; k++) {
+                seen[k][d.value[k]]++;
+            }
+            splits[d.split]++;
+            met[d.value[0]][d.value[1]]++;
+        }
+        for (uint32_t k = 0; k < DIFFER_CHOICES; k++) {
+            for (uint32_t v = 0; usable[k] >> v; v++) {
+                CHECK(seen[k][v] >= PROGRAMS / 10);
+            }
+        }
+        for (uint32_t i = 0; i < DIFFER_SPLITS; i++) {
+            CHECK(splits[i] >= PROGRAMS / 10);
+        }
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t k = 0; k < 4; k++) {
+            CHECK(met[i][k] > PROGRAMS * FAR / 100);
+        }
+    }
 }
 
 TEST(a_value_that_is_drawn_too_rarely_is_told) {

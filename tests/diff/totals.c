@@ -186,7 +186,7 @@ bool differ_totals_suffice(const differ_totals *t, FILE *to) {
 
 bool differ_totals_draws_suffice(const differ_totals *t, const differ_backend *b, FILE *to) {
     bool enough = true;
-    if (t->programs < DIFFER_ENOUGH) {
+    if (t->programs < DIFFER_ENOUGH_FOR_DRAWS) {
         return true;
     }
     for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {

@@ -8,7 +8,12 @@
 
 /* From this many programs on, a class that is too rare is a failure of the run: a feature in less
  * than 10 %, a legal cell in less than 0.1 %. */
-enum { DIFFER_ENOUGH = 2000, DIFFER_ENOUGH_FOR_CELLS = 100000, DIFFER_CELL_ONE_OF = 1000 };
+enum {
+    DIFFER_ENOUGH = 2000,
+    DIFFER_ENOUGH_FOR_DRAWS = 200,
+    DIFFER_ENOUGH_FOR_CELLS = 100000,
+    DIFFER_CELL_ONE_OF = 1000
+};
 
 /* Counts only, so that totals add up word by word. */
 typedef struct differ_totals {
