@@ -110,20 +110,20 @@ expect_err 'the device does not have FMA'
 expect_exit 2 "$VYRE" split --lowered nothing "$golden/lowered/wave.vy"
 expect_err 'begin with all, minimal, cpu or opencl'
 
-# How a device runs the segments, and why. Of a processor that all have.
-for subject in "$VYRE_SOURCE"/tests/golden/forms/*.vy; do
-    stored=${subject%.vy}.explain
-    expect_exit 0 "$VYRE" split "$subject" --no-opt --explain --backend 'cpu://features=sse2'
+# How a device runs the segments, and why. Of a processor that all have, and of one with masks where this is one.
+forms_of() {
+    subject=$1 features=$2 stored=$3
+    expect_exit 0 "$VYRE" split "$subject" --no-opt --explain --backend "cpu://features=$features"
     expect_quiet err
     sed -n '/^how cpu runs it$/,$p' out >told
-    [[ ${1:-} != --update ]] || cp told "$stored"
+    [[ $4 != --update ]] || cp told "$stored"
     expect_same told "$stored"
-    expect_exit 0 "$VYRE" split "$subject" --no-opt --json --backend 'cpu://features=sse2'
-    python3 - told <<'PYTHON'
+    expect_exit 0 "$VYRE" split "$subject" --no-opt --json --backend "cpu://features=$features"
+    python3 - told "$features" <<'PYTHON'
 import json, re, sys
 module = json.load(open("out"))
 names = [s["name"] for s in module["segments"]]
-assert module["backend"] == "cpu://features=sse2" and module["decisions"]
+assert module["backend"] == "cpu://features=" + sys.argv[2] and module["decisions"]
 lines = []
 for d in module["decisions"]:
     assert list(d) == ["segment", "part", "parts", "line", "topic", "choice", "reason"], d
@@ -133,6 +133,10 @@ for d in module["decisions"]:
 told = [line for line in open(sys.argv[1]).read().splitlines() if line.startswith("    ")]
 assert lines == told, (lines, told)
 PYTHON
+}
+for subject in "$VYRE_SOURCE"/tests/golden/forms/*.vy; do
+    forms_of "$subject" sse2 "${subject%.vy}.explain" "${1:-}"
+    ! grep -q '\bavx512bw\b' /proc/cpuinfo || forms_of "$subject" avx512 "${subject%.vy}.avx512" "${1:-}"
 done
 expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend ref
 expect_err "nothing to decide"

@@ -1,7 +1,7 @@
 /* The cpu backend as a device: memory is host memory, a kernel is machine code, a launch runs it.
  * Its path may narrow what it uses of the processor, to see how programs get along with less:
- * "cpu://features=sse2&threads=1&gang=8"; guard=1 puts pages that nobody may touch behind buffers.
- */
+ * "cpu://features=sse2&threads=1&gang=8"; guard=1 puts pages that nobody may touch behind buffers,
+ * stream=N lets stores to buffers of N bytes or more go past the caches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +21,7 @@ typedef struct cpu_device {
     uint32_t gang;    /* lanes in lockstep; 0: chosen for each segment */
     uint32_t effort;  /* of LLVM */
     bool unchecked;   /* bounds need not be tested */
+    uint32_t stream;  /* bytes of a buffer from which on stores go past the caches; 0: by these */
     vyre_capabilities can;
     cpu_codes *codes;
     vyre_team *team;
@@ -67,7 +68,7 @@ static bool is_flag(const char *text, size_t length) {
 }
 
 static bool parse_option(cpu_device *device, const char *at) {
-    enum { MOST_THREADS = 1024 };
+    enum { MOST_THREADS = 1024, MOST_STREAM = 100000000 };
     size_t length = 0;
     const char *value;
     if ((value = value_of(at, "features", &length))) {
@@ -88,6 +89,9 @@ static bool parse_option(cpu_device *device, const char *at) {
         device->unchecked = *value == '1';
         return is_flag(value, length);
     }
+    if ((value = value_of(at, "stream", &length))) {
+        return parse_number(value, length, MOST_STREAM, &device->stream);
+    }
     if ((value = value_of(at, "guard", &length))) {
         device->host.options.guard = *value == '1';
         return is_flag(value, length);
@@ -103,7 +107,7 @@ static vyre_status parse_path(cpu_device *device, const char *path, vyre_diag *d
                 diag, VYRE_NOT_FOUND,
                 "say it like cpu://features=avx2&threads=2&gang=8; features are sse2, "
                 "avx2 or avx512, a gang has 1, 2, 4, 8, 16 or 32 lanes, effort, unchecked and "
-                "guard are 0 or 1",
+                "guard are 0 or 1, stream is a number of bytes",
                 "the cpu device can't be opened as \"%s\"", path);
         }
         at += strcspn(at, "&");
@@ -132,6 +136,15 @@ static void cpu_close(vyre_backend_device *object) {
     vyre_free(&a, device, 1, sizeof *device);
 }
 
+/* Much more than a core has for itself: what was stored first would not be there any more when it
+ * is needed. The last level is shared with others, and tells nothing. */
+static uint32_t choose_stream(void) {
+    enum { TIMES = 16, LEAST = 1 << 20 };
+    uint64_t caches[3];
+    vyre_cores_caches(NULL, caches);
+    return TIMES * (uint32_t)(caches[1] < LEAST ? LEAST : caches[1]);
+}
+
 static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
                                  const vyre_device_options *given, const vyre_allocator *allocator,
                                  vyre_backend_device **out_device, vyre_diag *diag) {
@@ -156,6 +169,7 @@ static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
     *device = options;
     device->host.allocator = a;
     device->can = capabilities();
+    device->stream = options.stream ? options.stream : choose_stream();
     const vyre_team_options team = {.threads = options.threads};
     const cpu_codes_options codes = {
         .isa = options.isa, .effort = options.effort, .folder = given ? given->code_folder : NULL};
@@ -407,6 +421,7 @@ static vyre_status compile_pieces(cpu_device *device, const vyre_program *const 
         return vyre_fail_memory(diag, "a kernel");
     }
     kernel->module = module;
+    kernel->stream = device->stream;
     kernel->pieces = vyre_alloc_zeroed(a, count, sizeof *kernel->pieces);
     kernel->piece_count = count;
     vyre_status status = !kernel->pieces ? vyre_fail_memory(diag, "a kernel")

@@ -23,6 +23,7 @@ struct cpu_context {
     uint8_t *arena;     /* of one group: workgroup memory, and what its lanes carry over barriers */
     void *dump;         /* where stores beyond the end of a buffer go */
     const void *zero;   /* where loads beyond the end of a buffer come from */
+    uint64_t stream;    /* bytes of a buffer from which on stores go past the caches */
     int64_t fuel;       /* trips until the next look at the clock */
     uint64_t trap_lane; /* the lowest one that trapped; UINT64_MAX: none */
     uint64_t trap_address;

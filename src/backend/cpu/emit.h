@@ -187,6 +187,7 @@ typedef struct cpu_emit {
     bool only_wanted; /* expressions that indices are made of */
     bool tiled;       /* the function has tiles */
     bool changed;     /* found by emitting, as what follows below; see above */
+    bool streamed;    /* some store may go past the caches */
     bool may_end;     /* likewise: lanes may end apart from others of their gang */
     vyre_stmt stmt;   /* at work */
     vyre_expr expr;   /* at work */
@@ -204,6 +205,7 @@ typedef struct cpu_emit {
     bool *parts;      /* per statement: the loop parts */
     bool *proven;     /* per expression, then per statement: an access that ranges prove inside */
     cpu_own *owns;    /* per statement */
+    bool *streams;    /* per declaration: stores may go past the caches (stream.c) */
     bool *ranged;     /* per statement: the loop was made twice (side.c) */
     bool *differs;    /* per variable: from gang to gang */
     bool *unlike;     /* per expression of a statement: likewise */
@@ -213,6 +215,7 @@ typedef struct cpu_emit {
     uint16_t *depths;     /* per variable: how many scopes that part it was bound in */
     bool *has_place;      /* per variable: its place is in the entry block */
     bool *has_base;       /* per declaration: its base and count are */
+    bool *has_large;      /* per declaration: whether it is large is (stream.c) */
     bool *has_reciprocal; /* per declaration: that of its value is in the entry block (divide.c) */
     uint32_t *tallied;    /* per statement: 1 + index of an atomic that waits for the range's end */
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
@@ -265,6 +268,15 @@ cpu_value cpu_operand(const cpu_emit *e, const vyre_stmt_node *s, uint32_t arg);
 cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value z);
 /* A condition: bool, or u32 that is not 0. */
 cpu_value cpu_truth(cpu_emit *e, cpu_value v);
+
+/* stream.c: what of the group's program is stored only; all lanes store side by side; the same by
+ * hand: where bits are 0 and the buffer is large, then else, then behind. */
+#define CPU_NONTEMPORAL ", !nontemporal !1"
+void cpu_find_streams(cpu_emit *e, const vyre_program_view *source);
+void cpu_store_row(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v);
+uint32_t cpu_stream_begin(cpu_emit *e, vyre_decl decl, const char *bits);
+void cpu_stream_else(cpu_emit *e, uint32_t label);
+void cpu_stream_end(cpu_emit *e, uint32_t label);
 
 /* thin.c: a value in as many bits as its type has; what comes from memory, and goes there, in 16
  * bits; operations on that (false: not these, operands are needed in full). */

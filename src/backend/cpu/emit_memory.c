@@ -639,7 +639,7 @@ static void store_some(cpu_emit *e, vyre_decl decl, cpu_value index, const char 
     idle = cpu_binary(e, "xor", VYRE_BOOL, active, idle);
     cpu_line(e, "  br i1 %s, label %%some%u, label %%all%u", cpu_any(e, idle).text, label, label);
     cpu_line(e, "all%u:", label);
-    cpu_store_at(e, decl, address, v);
+    cpu_store_row(e, decl, address, v);
     cpu_line(e, "  br label %%put%u", label);
     cpu_line(e, "some%u:", label);
     if (e->isa == CPU_AVX512 || (e->isa == CPU_AVX2 && size >= 4)) {
@@ -664,7 +664,7 @@ static void store_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, cons
     if (cpu_is_masked(e)) {
         store_some(e, decl, index, address.text, v);
     } else {
-        cpu_store_at(e, decl, address.text, v);
+        cpu_store_row(e, decl, address.text, v);
     }
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
@@ -686,15 +686,15 @@ static void store_each(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v
     }
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
         if (cpu_is_steady(e, site) && !cpu_is_masked(e)) {
-            cpu_store_at(e, decl, cpu_steady_address(e, decl, site).text, &v);
+            cpu_store_row(e, decl, cpu_steady_address(e, decl, site).text, &v);
         } else if (is_promised(e)) {
-            cpu_store_at(e, decl, cpu_address(e, decl, index).text, &v);
+            cpu_store_row(e, decl, cpu_address(e, decl, index).text, &v);
         } else if (!cpu_is_marked(e, site, CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
         } else if (cpu_is_masked(e)) {
             store_some(e, decl, index, trusted_address(e, decl, index).text, &v);
         } else {
-            cpu_store_at(e, decl, trusted_address(e, decl, index).text, &v);
+            cpu_store_row(e, decl, trusted_address(e, decl, index).text, &v);
         }
         return;
     }

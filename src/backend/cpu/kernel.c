@@ -8,10 +8,18 @@
 static const char attributes[] =
     "attributes #0 = { nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" }\n"
     "attributes #1 = { nounwind noinline cold \"no-builtins\" }\n"
-    "!0 = !{!\"branch_weights\", i32 1048576, i32 1}\n"; /* the first way is the usual one */
+    "!0 = !{!\"branch_weights\", i32 1048576, i32 1}\n" /* the first way is the usual one */
+    "!1 = !{i32 1}\n";
+
+/* Stores past the caches come before whatever this core does next. */
+void cpu_write_finish(const cpu_writer *w) {
+    vyre_text_printf(w->out, "finish:\n%s  ret void\n}\n\n",
+                     w->streamed ? "  call void @llvm.x86.sse.sfence()\n" : "");
+}
 
 /* Groups [begin, end), by linear number. */
-static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
+static void write_run(const cpu_writer *w, uint32_t number, uint32_t lanes) {
+    vyre_text *t = w->out;
     vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
                      number);
     cpu_load_grid(t);
@@ -46,14 +54,14 @@ static void write_run(vyre_text *t, uint32_t number, uint32_t lanes) {
         "  %%cy = zext i1 %%carry to i32\n  %%y2 = add i32 %%y, %%cy\n"
         "  %%carry2 = icmp eq i32 %%y2, %%ny\n  %%y4 = select i1 %%carry2, i32 0, i32 %%y2\n"
         "  %%cz = zext i1 %%carry2 to i32\n  %%z3 = add i32 %%z, %%cz\n"
-        "  %%more = icmp ult i64 %%g2, %%end\n  br i1 %%more, label %%groups, label %%finish\n"
-        "finish:\n  ret void\n}\n\n",
+        "  %%more = icmp ult i64 %%g2, %%end\n  br i1 %%more, label %%groups, label %%finish\n",
         CPU_FIELD(fuel), lanes, number, CPU_FIELD(check));
+    cpu_write_finish(w);
 }
 
 void cpu_writer_begin(cpu_writer *w, cpu_isa isa, uint32_t gang, cpu_notes *notes,
                       const vyre_allocator *a, vyre_text *out) {
-    *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .notes = notes, .lists = 1, .out = out};
+    *w = (cpu_writer){.a = a, .isa = isa, .gang = gang, .notes = notes, .lists = 2, .out = out};
     vyre_text_init(&w->tail, a);
     vyre_text_puts(out, "target triple = \"x86_64-unknown-linux-gnu\"\n\n");
 }
@@ -71,6 +79,7 @@ vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vy
     const uint32_t *size = vyre_program_get(cpu_group_source(group))->workgroup;
     vyre_status status = VYRE_OK;
     w->piece = number;
+    w->streamed = false;
     if (!cpu_rows_refusal(group)) {
         return cpu_write_rows(w, group, number, diag);
     }
@@ -80,6 +89,6 @@ vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vy
     if (status == VYRE_OK) {
         status = cpu_write_schedule(w, group, number, diag);
     }
-    write_run(w->out, number, size[0] * size[1] * size[2]);
+    write_run(w, number, size[0] * size[1] * size[2]);
     return status;
 }

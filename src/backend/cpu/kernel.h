@@ -43,7 +43,9 @@ typedef struct cpu_writer {
     cpu_isa isa;
     uint32_t gang;  /* lanes in lockstep; 0: chosen */
     bool unchecked; /* bounds need not be tested */
-    uint32_t lists; /* metadata so far: !0 says which way is usual, then alias lists */
+    bool streamed;  /* a function of the group has stores past the caches */
+    uint32_t lists; /* metadata so far: !0 says which way is usual, !1 that stores go past the
+                     * caches, then alias lists */
     vyre_text *out;
     cpu_cold cold;
     vyre_text tail;   /* what stands behind the functions */
@@ -69,6 +71,8 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e));
 void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const char *arguments);
 void cpu_load_field(vyre_text *t, const char *name, const char *type, size_t offset);
 void cpu_load_grid(vyre_text *t);
+/* The end of a function that runs a group. */
+void cpu_write_finish(const cpu_writer *w);
 /* Notes how many lanes run in lockstep; `why` (may be NULL) is why not as many as vectors hold. */
 void cpu_note_width(const cpu_writer *w, const cpu_emit *e, uint32_t width, const char *why);
 /* Private arrays begin as zeros. */

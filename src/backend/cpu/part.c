@@ -132,6 +132,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->depths = vyre_alloc_zeroed(a, p->var_count, sizeof *e->depths);
     e->has_place = vyre_alloc_zeroed(a, p->var_count, sizeof *e->has_place);
     e->has_base = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_base);
+    e->has_large = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_large);
+    e->streams = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->streams);
     e->has_reciprocal = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->has_reciprocal);
     e->tallied = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
@@ -146,12 +148,14 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     if (!bindings || !e->values || !e->holds || !e->strides || !e->started || !e->parts ||
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
-        !e->side || !e->proven || !e->owns || !e->extents || !e->tallied || !e->has_reciprocal ||
-        !e->sites || cpu_find_steady(p, a, e->sites) != VYRE_OK) {
+        !e->side || !e->proven || !e->owns || !e->has_large || !e->streams || !e->extents ||
+        !e->tallied || !e->has_reciprocal || !e->sites ||
+        cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
+    cpu_find_streams(e, vyre_program_get(cpu_group_source(group)));
     find_single(e);
     find_extents(e);
     /* Statements of the control program do not run in order. */
@@ -180,6 +184,8 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->depths, p->var_count, sizeof *e->depths);
     vyre_free(a, e->has_place, p->var_count, sizeof *e->has_place);
     vyre_free(a, e->has_base, p->decl_count, sizeof *e->has_base);
+    vyre_free(a, e->has_large, p->decl_count, sizeof *e->has_large);
+    vyre_free(a, e->streams, p->decl_count, sizeof *e->streams);
     vyre_free(a, e->has_reciprocal, p->decl_count, sizeof *e->has_reciprocal);
     vyre_free(a, e->tallied, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
@@ -245,6 +251,7 @@ void cpu_part_settle(cpu_emit *e, void (*body)(cpu_emit *e)) {
         memset(e->has_place, 0, e->p->var_count);
         memset(e->has_base, 0, e->p->decl_count);
         memset(e->has_reciprocal, 0, e->p->decl_count);
+        memset(e->has_large, 0, e->p->decl_count);
         e->when.text[0] = '\0';
         memset(e->tallied, 0, e->p->stmt_count * sizeof *e->tallied);
         e->next = 1;
@@ -288,12 +295,14 @@ void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const ch
     cpu_load_field(out, "arena", "ptr", CPU_FIELD(arena));
     cpu_load_field(out, "dump", "ptr", CPU_FIELD(dump));
     cpu_load_field(out, "zero", "ptr", CPU_FIELD(zero));
+    cpu_load_field(out, "stream", "i64", CPU_FIELD(stream));
     cpu_load_grid(out);
     vyre_text_puts(out, vyre_text_string(&e->head));
     vyre_text_puts(out, vyre_text_string(&e->body));
     vyre_text_puts(out, "}\n\n");
     write_aliases(e, &w->tail);
     cpu_notes_commit(e->notes);
+    w->streamed |= e->streamed;
     out->failed |= e->head.failed || e->body.failed;
 }
 

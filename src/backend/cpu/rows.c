@@ -275,6 +275,11 @@ static void write_fast(cpu_writer *w, cpu_emit *e, uint32_t number, fast_widths 
     }
     out->tail = pieces && w->isa == CPU_AVX512 && out->wide > 1 && !may_repeat(e->p);
     if (out->tail) {
+        cpu_note(
+            e, VYRE_NONE, "remainders",
+            "masked, at the end of a piece and before a multiple of %u because lanes may not run "
+            "twice",
+            out->wide);
         e->width = out->wide;
         e->masked_tail = true;
         cpu_part_forget(e);
@@ -494,8 +499,9 @@ static void write_clip(vyre_text *t, uint32_t number, const vyre_program_view *p
 }
 
 /* Lanes [begin, end), row by row. */
-static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
+static void write_run(const cpu_writer *w, uint32_t number, const vyre_program_view *p,
                       fast_widths lanes) {
+    vyre_text *t = w->out;
     vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
                      number);
     write_begin(t, p);
@@ -537,9 +543,9 @@ static void write_run(vyre_text *t, uint32_t number, const vyre_program_view *p,
         "  %%y1 = add i32 %%y, 1\n  %%over_y = icmp eq i32 %%y1, %%rows32\n"
         "  %%y2 = select i1 %%over_y, i32 %s, i32 %%y1\n"
         "  %%carry = zext i1 %%over_y to i32\n  %%z2 = add i32 %%z, %%carry\n"
-        "  %%more = icmp ult i64 %%u2, %%end\n  br i1 %%more, label %%row, label %%finish\n"
-        "finish:\n  ret void\n}\n\n",
+        "  %%more = icmp ult i64 %%u2, %%end\n  br i1 %%more, label %%row, label %%finish\n",
         CPU_FIELD(check), "0");
+    cpu_write_finish(w);
 }
 
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
@@ -564,7 +570,7 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
     write_fast(w, &e, number, &lanes);
     write_checked(w, &e, number, &lanes);
     write_clip(w->out, number, p);
-    write_run(w->out, number, p, lanes);
+    write_run(w, number, p, lanes);
     group->form = CPU_FORM_ROWS;
     group->grain = lanes.wide > 1 ? FEW : FEW_SERIAL;
     group->width = lanes.wide;

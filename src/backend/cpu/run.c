@@ -160,6 +160,7 @@ static void reset_worker(const job *j, uint32_t number) {
     w->context.dump = base + (sizeof(cpu_worker) + LINE - 1) / LINE * LINE;
     w->context.arena = base + p.arena;
     w->context.launch = j->launch;
+    w->context.stream = k->stream;
     memcpy(w->context.grid, j->launch->grid, sizeof w->context.grid);
     w->noted[0] = w->noted[1] = UINT64_MAX;
     for (uint32_t i = 0; j->pass && i < k->piece_count; i++) {

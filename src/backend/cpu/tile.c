@@ -14,7 +14,7 @@
 
 #include "backend/cpu/kernel.h"
 
-enum { SIDE = CPU_TILE, BYTES = 4 }; /* elements of a row in a tile; of an element */
+enum { SIDE = CPU_TILE, BYTES = 4, LINE = 64 }; /* elements of a row in a tile; of an element */
 
 /* Whether the store is made by all lanes, in each trip, and nothing else in the loop touches the
  * buffer. */
@@ -164,20 +164,47 @@ static void fill(cpu_emit *e, uint32_t label, uint32_t access, const char *trip)
     }
 }
 
-static void flush(cpu_emit *e, uint32_t label, uint32_t access, const char *trip) {
+static void put(cpu_emit *e, const cpu_value *rows, const cpu_value *to, bool past) {
+    for (uint32_t i = 0; i < e->width; i++) {
+        cpu_line(e, "  store <8 x i32> %s, ptr %s, align %d%s", rows[i].text, to[i].text,
+                 past ? SIDE * BYTES : BYTES, past ? CPU_NONTEMPORAL : "");
+    }
+}
+
+/* 0 where the rows of lanes follow each other, and lines begin with one. */
+static cpu_value gaps(cpu_emit *e, const cpu_value *to) {
+    cpu_value first = cpu_new(e, VYRE_U64, CPU_ONE, "ptrtoint ptr %s to i64", to[0].text);
+    cpu_value all = cpu_new(e, VYRE_U64, CPU_ONE, "and i64 %s, %d", first.text, LINE - 1);
+    for (uint32_t i = 1; i < e->width; i++) {
+        cpu_value at = cpu_new(e, VYRE_U64, CPU_ONE, "ptrtoint ptr %s to i64", to[i].text);
+        cpu_value far = cpu_binary(e, "sub", VYRE_U64, at, first);
+        cpu_value gap = cpu_new(e, VYRE_U64, CPU_ONE, "sub i64 %s, %u", far.text, i * SIDE * BYTES);
+        all = cpu_binary(e, "or", VYRE_U64, all, gap);
+    }
+    return all;
+}
+
+static void flush(cpu_emit *e, uint32_t label, uint32_t access, vyre_decl decl, const char *trip) {
     cpu_value first_trip = cpu_new(e, VYRE_I64, CPU_ONE, "and i64 %s, -%d", trip, SIDE);
+    cpu_value rows[VYRE_SUBGROUP_SIZE_FIXED], to[VYRE_SUBGROUP_SIZE_FIXED];
     for (uint32_t first = 0; first < e->width; first += SIDE) {
-        cpu_value rows[SIDE];
         for (uint32_t i = 0; i < SIDE; i++) {
             cpu_value at = place_in_tile(e, label, access, i * e->width + first);
-            rows[i] = cpu_new(e, VYRE_U32, CPU_EACH, "load <8 x i32>, ptr %s, align 32", at.text);
+            rows[first + i] =
+                cpu_new(e, VYRE_U32, CPU_EACH, "load <8 x i32>, ptr %s, align 32", at.text);
+            to[first + i] = place_in_row(e, label, access, first + i, first_trip.text);
         }
-        turn(e, rows);
-        for (uint32_t i = 0; i < SIDE; i++) {
-            cpu_value at = place_in_row(e, label, access, first + i, first_trip.text);
-            cpu_line(e, "  store <8 x i32> %s, ptr %s, align 4", rows[i].text, at.text);
-        }
+        turn(e, rows + first);
     }
+    if (!e->streams[decl]) {
+        put(e, rows, to, false);
+        return;
+    }
+    const uint32_t choice = cpu_stream_begin(e, decl, gaps(e, to).text);
+    put(e, rows, to, true);
+    cpu_stream_else(e, choice);
+    put(e, rows, to, false);
+    cpu_stream_end(e, choice);
 }
 
 /* In trips of which the last bits are these. */
@@ -201,7 +228,11 @@ static void turn_all(cpu_emit *e, vyre_stmt loop, uint32_t strip, const char *tr
             continue;
         }
         label = label ? label : begin_turning(e, trip, stores ? SIDE - 1 : 0);
-        (stores ? flush : fill)(e, strip, e->sites[site].access, trip);
+        if (stores) {
+            flush(e, strip, e->sites[site].access, p->stmts[site - p->expr_count].decl, trip);
+        } else {
+            fill(e, strip, e->sites[site].access, trip);
+        }
     }
     if (label) {
         cpu_line(e, "  br label %%turned%u\nturned%u:", label, label);

@@ -4,6 +4,7 @@ program rows workgroup(24) {
     in first : u32[len(a) + 1];
     inout b : u32[len(a)];
     inout sum : u32[1];
+    out   c : u32[len(a)];
     let i = global_id.x;
     if (i > 0 && i < len(a) - 1) { // a guard around all that has effects
         b[i] = a[i - 1] * 3 + a[i + 1];
@@ -37,6 +38,14 @@ program rows workgroup(24) {
     grid_sync;
     if (i < len(a)) { // the old value is asked for
         b[i] = atomic_max(b[i], 3) + 1;
+    }
+    grid_sync;
+    if (i < len(a)) { // it is only stored: past the caches
+        c[i] = b[i] * a[i];
+    }
+    grid_sync;
+    if (i > 2 && i < len(a)) { // in place
+        b[i] = b[i] * a[i] + b[0];
     }
     grid_sync;
     if (i < len(a) && b[i] == 77) {
