@@ -33,9 +33,10 @@ typedef struct emit_host {
 
 /* One file while it is written. */
 struct emit_c_state {
-    const emit_host *host;
-    const vyre_program *program; /* as it was written */
-    const vyre_module *module;   /* at grid scope */
+    const emit_host *host; /* NULL: a kernel alone */
+    const emit_dialect *dialect;
+    const vyre_program *program; /* as it was written; NULL likewise */
+    const vyre_module *module;   /* at grid scope; NULL likewise */
     vyre_allocator a;
     emit_used used;
     vyre_text helpers, segments, entry;
@@ -43,6 +44,7 @@ struct emit_c_state {
     uint64_t group_memory; /* bytes that the group of any segment needs */
     uint32_t sites;        /* most of a segment that records traps */
     bool traps;
+    bool unchecked; /* every access is inside of memory */
 };
 
 /* How the control program of a module is bound: its names are variables of the function. */
@@ -65,6 +67,10 @@ uint32_t emit_c_sites(const vyre_module_view *m, uint32_t segment);
 void emit_c_sites_text(emit_c_state *file, uint32_t number);
 /* A segment of the grid, and what its groups are made of: likewise. */
 vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag);
+/* The function of one group, NAME_group, and those of its parts: likewise. It needs so many bytes
+ * of memory, which begin as anything if the program does not wait for its group. */
+vyre_status emit_c_group(emit_c_state *file, const vyre_program *segment,
+                         const vyre_segment_decl *decls, uint64_t *out_memory, vyre_diag *diag);
 /* The scalars of a schedule; then its steps, up to the label vy_done. */
 void emit_c_scalars(emit_c_schedule *s);
 vyre_status emit_c_steps(emit_c_schedule *s, vyre_diag *diag);

@@ -582,6 +582,7 @@ vyre_status emit_hosted_file(const emit_host *host, const vyre_program *program,
     }
     emit_c_state file = {.host = host,
                          .program = program,
+                         .dialect = host->dialect,
                          .module = module,
                          .a = *a,
                          .name = vyre_program_get(program)->name};

@@ -43,15 +43,15 @@ uint32_t emit_c_sites(const vyre_module_view *m, uint32_t segment) {
 }
 
 /* Memory of words as what a declaration of a segment sees in it. */
-static void put_words(vyre_text *out, const vyre_program_view *p, vyre_decl decl, const char *name,
-                      uint32_t number) {
+static void put_words(vyre_text *out, const char *space, const vyre_program_view *p, vyre_decl decl,
+                      const char *name, uint32_t number) {
     const vyre_type type = (vyre_type)p->decls[decl].type;
     char numbered[64];
     (void)snprintf(numbered, sizeof numbered, number == VYRE_NONE ? "%s" : "%s_%u", name,
                    (unsigned)number);
     vyre_text_puts(out, ", ");
     if (type != VYRE_U32) {
-        vyre_text_printf(out, "(%s *)", emit_element_type(type));
+        vyre_text_printf(out, "(%s%s *)", space, emit_element_type(type));
     }
     vyre_text_puts(out, numbered);
     if (emit_has_len(p, decl)) {
@@ -60,11 +60,18 @@ static void put_words(vyre_text *out, const vyre_program_view *p, vyre_decl decl
     }
 }
 
+/* Where what a schedule keeps lies: in OpenCL that of a group is local. */
+static const char *space_of_state(const emit_c_schedule *s) {
+    const bool of_grid = s->m->scope == VYRE_SPLIT_SCOPE_GRID;
+    return s->file->dialect->space[of_grid ? EMIT_BUFFER : EMIT_WORKGROUP];
+}
+
 static vyre_status put_argument(emit_c_schedule *s, vyre_text *out, uint32_t segment,
                                 vyre_decl decl, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(s->m->segments[segment]);
     const vyre_segment_decl what = s->m->decls[segment][decl];
     const bool is_buffer = vyre_role_is_buffer((vyre_role)p->decls[decl].role);
+    const char *space = space_of_state(s);
     switch ((vyre_decl_kind)what.kind) {
     case VYRE_DECL_SOURCE:
         if (is_buffer || p->decls[decl].role == VYRE_PARAM) {
@@ -76,10 +83,10 @@ static vyre_status put_argument(emit_c_schedule *s, vyre_text *out, uint32_t seg
         return VYRE_OK;
     case VYRE_DECL_LOCAL: return VYRE_OK;
     case VYRE_DECL_SCALAR: vyre_text_printf(out, ", %s", s->control.vars[what.ref]); return VYRE_OK;
-    case VYRE_DECL_OWN: put_words(out, p, decl, "vy_own", what.ref); return VYRE_OK;
+    case VYRE_DECL_OWN: put_words(out, space, p, decl, "vy_own", what.ref); return VYRE_OK;
     case VYRE_DECL_PLACE:
         if (emit_c_place(what.ref)) {
-            put_words(out, p, decl, emit_c_place(what.ref), VYRE_NONE);
+            put_words(out, space, p, decl, emit_c_place(what.ref), VYRE_NONE);
             return VYRE_OK;
         }
         break;
@@ -187,7 +194,7 @@ static vyre_status put_exchanges(emit_c_schedule *s, const vyre_step *step, vyre
                              "the schedule exchanges memory in a way that has no text in C");
         }
         emit_line(&s->control, "{ // what was made for the next segments is there");
-        emit_line(&s->control, "    uint32_t *const vy_other = %s;", a);
+        emit_line(&s->control, "    %suint32_t *const vy_other = %s;", space_of_state(s), a);
         emit_line(&s->control, "    %s = %s;", a, b);
         emit_line(&s->control, "    %s = vy_other;", b);
         emit_line(&s->control, "}");
@@ -253,8 +260,10 @@ static vyre_status put_step(emit_c_schedule *s, uint32_t number, vyre_diag *diag
     }
     put_assignments(e, step->enter_begin, step->enter_end);
     if (step->asks) {
-        emit_use(e->used, EMIT_LOAD, EMIT_BUFFER, VYRE_U32);
-        emit_line(e, "if (vy_load_u32(vy_made, 1u, 0u) != vy_tick) goto vy_done; // no lane lives");
+        emit_use(e->used, EMIT_LOAD, of_grid ? EMIT_BUFFER : EMIT_WORKGROUP, VYRE_U32);
+        emit_line(e,
+                  "if (vy_load_u32%s(vy_made, 1u, 0u) != vy_tick) goto vy_done; // no lane lives",
+                  of_grid ? "" : "_local");
     }
     put_assignments(e, step->leave_begin, step->leave_end);
     if (step->kind != VYRE_STEP_END && step->collective != VYRE_NONE) {

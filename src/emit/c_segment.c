@@ -16,8 +16,6 @@
 
 enum { ALIGNMENT = 64 };
 
-static const char *const axes = "xyz";
-
 static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
     if (op == VYRE_ATOMIC_LOAD) {
         return "    $T now;\n"
@@ -75,6 +73,9 @@ const emit_dialect emit_c = {
     .popcount = {"__builtin_popcount(x)", "__builtin_popcountll(x)"},
     .mul_high = {"(uint64_t)((unsigned __int128)a * b >> 64)", "(int64_t)((__int128)a * b >> 64)"},
     .element = "p[i]",
+    .restricted = "restrict ",
+    .zero = "memset",
+    .lanes_are_loops = true,
     .end_lane = "goto vy_next;",
     .atomic = atomic_text,
     .ids = {[VYRE_BUILTIN_GLOBAL_ID] = "global_$x",
@@ -90,83 +91,40 @@ static uint32_t lanes_of(const vyre_program_view *p) {
 
 /* ---- the lanes of a group ---- */
 
-static bool uses_id(const vyre_program_view *p, vyre_builtin id, uint32_t axis) {
-    for (vyre_expr i = 0; i < p->expr_count; i++) {
-        if (p->exprs[i].op == VYRE_EXPR_BUILTIN && p->exprs[i].sub == id &&
-            p->exprs[i].axis == axis) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put_ids(emit_program *e) {
-    const uint32_t *size = e->p->workgroup;
-    for (uint32_t axis = 0; axis < 3; axis++) {
-        if (size[axis] > 1 && uses_id(e->p, VYRE_BUILTIN_GLOBAL_ID, axis)) {
-            emit_line(e, "const uint32_t global_%c = vy->group_%c * %uu + local_%c;", axes[axis],
-                      axes[axis], (unsigned)size[axis], axes[axis]);
-        }
-    }
-    if (e->p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1) {
-        emit_line(
-            e,
-            "const uint64_t vy_lane = vy_number(vy) * %uu + ((uint64_t)%s * %uu + %s) * %uu + "
-            "%s;",
-            (unsigned)lanes_of(e->p), size[2] > 1 ? "local_z" : "0u", (unsigned)size[1],
-            size[1] > 1 ? "local_y" : "0u", (unsigned)size[0], size[0] > 1 ? "local_x" : "0u");
-    }
-}
-
-static void put_lanes(emit_program *e) {
-    e->indent = 1;
-    for (uint32_t axis = 3; axis-- > 0;) {
-        const uint32_t size = e->p->workgroup[axis];
-        if (size > 1) {
-            emit_line(e, "for (uint32_t local_%c = 0; local_%c < %uu; local_%c++) {", axes[axis],
-                      axes[axis], (unsigned)size, axes[axis]);
-            e->indent++;
-        }
-    }
-    if (e->indent == 1) {
-        emit_line(e, "{");
-        e->indent++;
-    }
-    put_ids(e);
-    emit_locals(e);
-    emit_body(e);
-    if (e->p->stats.stmt_kinds & (UINT64_C(1) << VYRE_STMT_EXIT | UINT64_C(1) << VYRE_STMT_TRAP)) {
-        emit_line(e, "vy_next:;");
-    }
-    while (e->indent > 1) {
-        e->indent--;
-        emit_line(e, "}");
-    }
-}
-
-/* A function for the lanes of a program without barriers; workgroup memory is at the offsets. */
+/* A function for the lanes of a program without barriers: a part of `source`, or all of it if that
+ * is NULL, with workgroup memory at the offsets. */
 static vyre_status put_lanes_function(emit_c_state *file, const vyre_program *program,
+                                      const vyre_program_view *source,
                                       const vyre_segment_decl *decls, const char *suffix,
                                       const uint64_t *offsets, vyre_diag *diag) {
     vyre_text *out = &file->segments;
     emit_program e;
     vyre_status status =
-        emit_program_init(&e, &emit_c, &file->used, out, program, true, &file->a, diag);
+        emit_program_init(&e, file->dialect, &file->used, out, program, true, &file->a, diag);
     if (status != VYRE_OK) {
         return status;
     }
-    emit_trust(&e, decls);
+    if (source) {
+        emit_part_spaces(&e, source, decls);
+    }
+    if (decls) {
+        emit_trust(&e, decls);
+    }
+    for (size_t i = 0; file->unchecked && i < (size_t)e.p->expr_count + e.p->stmt_count; i++) {
+        e.proven[i] = true;
+    }
     vyre_text_printf(out, "static void %s%s(const vy_group *vy", e.p->name, suffix);
     emit_params(out, &e, ", ");
     vyre_text_puts(out, ") {\n    (void)vy;\n");
     for (vyre_decl i = 0; i < e.p->decl_count && offsets; i++) {
         if (e.p->decls[i].role == VYRE_WORKGROUP) {
             const char *type = emit_element_type((vyre_type)e.p->decls[i].type);
-            vyre_text_printf(out, "    %s *const %s = (%s *)(vy->memory + %llu);\n", type,
-                             e.decls[i], type, (unsigned long long)offsets[i]);
+            const char *space = file->dialect->space[EMIT_WORKGROUP];
+            vyre_text_printf(out, "    %s%s *const %s = (%s%s *)(vy->memory + %llu);\n", space,
+                             type, e.decls[i], space, type, (unsigned long long)offsets[i]);
         }
     }
-    put_lanes(&e);
+    emit_lanes(&e);
     vyre_text_puts(out, "}\n\n");
     status = emit_program_status(&e, diag);
     emit_program_finish(&e);
@@ -203,7 +161,8 @@ static uint64_t *lay_out(const vyre_program_view *p, const vyre_allocator *a, ui
 }
 
 static void put_carry(emit_program *e, const char *name, uint64_t words, uint64_t *memory) {
-    emit_line(e, "uint32_t *%s = (uint32_t *)(vy->memory + %llu);", name,
+    const char *space = e->dialect->space[EMIT_WORKGROUP];
+    emit_line(e, "%suint32_t *%s = (%suint32_t *)(vy->memory + %llu);", space, name, space,
               (unsigned long long)reserve(memory, 4 * words));
     emit_line(e, "const uint32_t %s_words = %lluu;", name, (unsigned long long)words);
     emit_line(e, "(void)%s, (void)%s_words;", name, name);
@@ -217,8 +176,9 @@ static void put_group_state(emit_c_schedule *s, const uint64_t *offsets, uint64_
     for (vyre_decl i = 0; i < p->decl_count; i++) {
         if (p->decls[i].role == VYRE_WORKGROUP) {
             const char *type = emit_element_type((vyre_type)p->decls[i].type);
-            emit_line(e, "%s *const %s = (%s *)(vy->memory + %llu);", type, e->decls[i], type,
-                      (unsigned long long)offsets[i]);
+            const char *space = e->dialect->space[EMIT_WORKGROUP];
+            emit_line(e, "%s%s *const %s = (%s%s *)(vy->memory + %llu);", space, type, e->decls[i],
+                      space, type, (unsigned long long)offsets[i]);
             emit_line(e, "(void)%s;", e->decls[i]);
         }
     }
@@ -247,13 +207,14 @@ static vyre_status put_group_function(emit_c_state *file, const char *name,
     vyre_text state;
     emit_c_schedule s = {.file = file, .m = m};
     vyre_text_init(&state, &file->a);
-    vyre_status status = emit_program_init(&s.control, &emit_c, &file->used, &state, m->control,
-                                           false, &file->a, diag);
+    vyre_status status = emit_program_init(&s.control, file->dialect, &file->used, &state,
+                                           m->control, false, &file->a, diag);
     if (status != VYRE_OK) {
         vyre_text_finish(&state);
         return status;
     }
     vyre_program_view source = *vyre_program_get(m->source);
+    emit_part_spaces(&s.control, &source, NULL);
     emit_program params = s.control; /* the same names, for the declarations of the source alone */
     params.p = &source;
     vyre_text_printf(out, "static void %s_group(const vy_group *vy", name);
@@ -263,7 +224,8 @@ static vyre_status put_group_function(emit_c_state *file, const char *name,
     s.control.lens[s.control.p->decl_count - 1] = "vy_made_words";
     s.control.indent = 1;
     put_group_state(&s, offsets, memory);
-    vyre_text_printf(out, "    memset(vy->memory, 0, %llu);\n", (unsigned long long)*memory);
+    vyre_text_printf(out, "    %s(vy->memory, 0, %llu);\n", file->dialect->zero,
+                     (unsigned long long)*memory);
     status = emit_c_steps(&s, diag);
     vyre_text_append(out, vyre_text_string(&state), state.length);
     vyre_text_puts(out, "vy_done: __attribute__((unused));\n}\n\n");
@@ -289,7 +251,7 @@ static vyre_status put_parts(emit_c_state *file, const vyre_program *segment, ui
     uint64_t *offsets = lay_out(source, &file->a, memory);
     status = offsets ? VYRE_OK : vyre_fail_memory(diag, "the text of a program");
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
-        status = put_lanes_function(file, m->segments[i], m->decls[i], "", NULL, diag);
+        status = put_lanes_function(file, m->segments[i], source, m->decls[i], "", NULL, diag);
     }
     if (status == VYRE_OK) {
         status =
@@ -301,18 +263,24 @@ static vyre_status put_parts(emit_c_state *file, const vyre_program *segment, ui
 }
 
 /* A segment whose lanes run one after the other without a stop. */
-static vyre_status put_plain(emit_c_state *file, uint32_t number, uint64_t *memory,
-                             vyre_diag *diag) {
-    const vyre_module_view *m = vyre_module_get(file->module);
-    const vyre_program *segment = m->segments[number];
+static vyre_status put_plain(emit_c_state *file, const vyre_program *segment,
+                             const vyre_segment_decl *decls, uint64_t *memory, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(segment);
     uint64_t *offsets = lay_out(p, &file->a, memory);
     *memory = has_workgroup_memory(p) ? *memory : 0;
     vyre_status status =
-        offsets ? put_lanes_function(file, segment, m->decls[number], "_group", offsets, diag)
+        offsets ? put_lanes_function(file, segment, NULL, decls, "_group", offsets, diag)
                 : vyre_fail_memory(diag, "the text of a program");
     vyre_free(&file->a, offsets, p->decl_count, sizeof *offsets);
     return status;
+}
+
+vyre_status emit_c_group(emit_c_state *file, const vyre_program *segment,
+                         const vyre_segment_decl *decls, uint64_t *out_memory, vyre_diag *diag) {
+    *out_memory = 0;
+    return vyre_program_get(segment)->stats.reached_kinds >> VYRE_STMT_BARRIER & 1
+               ? put_parts(file, segment, out_memory, diag)
+               : put_plain(file, segment, decls, out_memory, diag);
 }
 
 /* ---- all groups ---- */
@@ -348,11 +316,11 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
     uint64_t memory = 0;
     const bool waits = p->stats.reached_kinds >> VYRE_STMT_BARRIER & 1;
     emit_c_sites_text(file, number);
-    vyre_status status =
-        waits ? put_parts(file, segment, &memory, diag) : put_plain(file, number, &memory, diag);
+    vyre_status status = emit_c_group(file, segment, m->decls[number], &memory, diag);
     emit_program e;
     if (status == VYRE_OK) {
-        status = emit_program_init(&e, &emit_c, &file->used, out, segment, false, &file->a, diag);
+        status =
+            emit_program_init(&e, file->dialect, &file->used, out, segment, false, &file->a, diag);
     }
     if (status != VYRE_OK) {
         return status;

@@ -59,6 +59,7 @@ const emit_dialect emit_cuda = {
     .popcount = {"vy_ones(x)", "vy_ones(x)"},
     .mul_high = {"(uint64_t)((unsigned __int128)a * b >> 64)", "(int64_t)((__int128)a * b >> 64)"},
     .element = "vy_get(p, i)",
+    .restricted = "",
     .workgroup = "__shared__ ",
     .end_lane = "return;",
     .barrier = "__syncthreads();",

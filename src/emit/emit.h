@@ -58,8 +58,11 @@ typedef enum emit_helper {
     EMIT_ROTR,
     EMIT_FROM_F32, /* to the type */
     EMIT_FROM_F64,
-    EMIT_NEXT, /* of a loop with a step */
-    EMIT_LOAD, /* 0 outside of memory */
+    EMIT_NEXT,        /* of a loop with a step */
+    EMIT_LANES_BELOW, /* of a group: how many have ids below a bound, or up to it */
+    EMIT_LANES_UP_TO,
+    EMIT_ROW_INSIDE, /* whether all lanes of a row stay inside of memory */
+    EMIT_LOAD,       /* 0 outside of memory */
     EMIT_ATOMIC_CAS,
     EMIT_ATOMIC, /* one for each vyre_atomic_op */
     EMIT_HELPERS = EMIT_ATOMIC + VYRE_ATOMIC_COUNT
@@ -76,6 +79,7 @@ typedef struct emit_dialect {
     const char *popcount[2];        /* of 32 and 64 bits: an expression of x */
     const char *mul_high[2];        /* of u64 and i64: an expression of a and b */
     const char *element;            /* p[i] in a helper */
+    const char *restricted;         /* what says that nothing else points there, or "" */
     const char *workgroup;          /* before an array in workgroup memory, with a space behind */
     const char *end_lane;           /* a statement */
     const char *barrier;            /* of the workgroup: a statement; NULL: programs have none */
@@ -87,6 +91,9 @@ typedef struct emit_dialect {
     const char *ids[VYRE_BUILTIN_COUNT]; /* $x: the axis, $s: the size of a group along it */
     /* What stands before the name of a kernel. */
     void (*kernel)(vyre_text *out, const uint32_t workgroup[3]);
+    const char *zero;     /* a function like memset for the memory of a group */
+    bool lanes_are_loops; /* one thread runs the lanes of a group, one after the other */
+    bool tunes_lanes; /* loops over lanes are as short as can be, and bounds tested once in a row */
     bool keeps_params_as_words; /* bool params come as uint32_t */
     bool divides_wide; /* quotients and roots of f32 by way of f64, which rounds them right: 53 bits
                           are more than twice 24 and two */
@@ -170,7 +177,8 @@ typedef struct emit_program {
     const char **decls; /* names; of memory also `lens`, the number of its elements */
     const char **lens;
     const char **vars;
-    bool *proven; /* of each expression, then of each statement: it stays inside memory */
+    uint8_t *spaces; /* emit_space of each declaration */
+    bool *proven;    /* of each expression, then of each statement: it stays inside memory */
     vyre_unique names;
     vyre_arena texts; /* of the expressions of one statement */
     emit_expr *exprs; /* of that statement */
@@ -188,6 +196,10 @@ vyre_status emit_program_init(emit_program *e, const emit_dialect *dialect, emit
                               vyre_text *out, const vyre_program *program, bool prove,
                               const vyre_allocator *a, vyre_diag *diag);
 void emit_program_finish(emit_program *e);
+/* Of a part of a group, cut from `source`, or its control program: workgroup memory and what is
+ * carried lie with the group. */
+void emit_part_spaces(emit_program *e, const vyre_program_view *source,
+                      const vyre_segment_decl *decls);
 /* Segments of a module index what is carried as splitting wrote it: always inside. */
 void emit_trust(emit_program *e, const vyre_segment_decl *decls);
 vyre_status emit_program_status(const emit_program *e, vyre_diag *diag);
@@ -215,6 +227,8 @@ const char *emit_format(emit_program *e, const char *format, ...) VYRE_PRINTF(2,
 /* A string literal. */
 void emit_quoted(vyre_text *out, const char *text);
 
+/* The entry body in loops over the lanes of a group. */
+void emit_lanes(emit_program *e);
 /* The entry body, statement by statement. */
 void emit_body(emit_program *e);
 /* `const T NAME = value;` for the consts that are used, and private arrays. */
@@ -255,6 +269,8 @@ vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_option
 typedef struct emit_opencl_device {
     bool divides_wide; /* its f32 does not divide exactly, its f64 does */
     bool unchecked;
+    bool runs_groups;     /* a work-item is a group, and its lanes are loops in the kernel ... */
+    uint64_t group_bytes; /* ... for which there is so much local memory */
 } emit_opencl_device;
 vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
                                 const vyre_allocator *a, vyre_text *out, vyre_diag *diag);

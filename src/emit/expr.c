@@ -155,19 +155,12 @@ static emit_expr leaf(emit_program *e, const vyre_expr_node *n) {
 
 /* ---- memory and conversions ---- */
 
-static emit_space space_of(const emit_program *e, vyre_decl decl) {
-    const uint8_t role = e->p->decls[decl].role;
-    return role == VYRE_WORKGROUP ? EMIT_WORKGROUP
-           : role == VYRE_PRIVATE ? EMIT_PRIVATE
-                                  : EMIT_BUFFER;
-}
-
 static emit_expr load(emit_program *e, vyre_expr expr, emit_subst *s) {
     const vyre_decl decl = e->p->exprs[expr].ref;
     const vyre_type type = (vyre_type)e->p->decls[decl].type;
     *s = (emit_subst){.type = type,
                       .result = vyre_type_widened(type),
-                      .space = space_of(e, decl),
+                      .space = (emit_space)e->spaces[decl],
                       .name = {e->decls[decl], e->lens[decl]},
                       .operand = {s->operand[0]}};
     if (!e->proven[expr]) {

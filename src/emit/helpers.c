@@ -243,6 +243,28 @@ static const pattern patterns[EMIT_ATOMIC_CAS] = {
                    "$I uint32_t vy_next(uint32_t i, uint32_t end, uint32_t step) {\n"
                    "    return end - i > step ? i + step : end;\n}\n",
                    NULL, NULL},
+    [EMIT_LANES_BELOW] = {"/* Of `count` lanes from `base` on: how many are below `end`. */\n"
+                          "$I uint32_t vy_lanes_below(uint32_t base, uint32_t count, uint32_t end) "
+                          "{\n"
+                          "    return end <= base ? 0 : end - base < count ? end - base : count;\n"
+                          "}\n",
+                          NULL, NULL},
+    [EMIT_LANES_UP_TO] =
+        {"/* The same, with `last`. */\n"
+         "$I uint32_t vy_lanes_up_to(uint32_t base, uint32_t count, uint32_t last) "
+         "{\n"
+         "    return last < base ? 0 : last - base < count ? last - base + 1 : "
+         "count;\n"
+         "}\n",
+         NULL, NULL},
+    [EMIT_ROW_INSIDE] =
+        {"/* Whether `first` and what grows from it by `factor` for so many lanes is "
+         "below `count`. */\n"
+         "$I bool vy_row_inside(uint32_t first, uint32_t factor, uint32_t lanes, "
+         "uint32_t count) {\n"
+         "    return first + (uint64_t)factor * (uint32_t)(lanes - 1) < count;\n"
+         "}\n",
+         NULL, NULL},
     [EMIT_ABS_DIFF] = {"$I $U vy_abs_diff_$N($T a, $T b) {\n"
                        "    return a > b ? ($U)a - ($U)b : ($U)b - ($U)a;\n}\n",
                        NULL, NULL},
@@ -316,8 +338,37 @@ static const char *new_value(vyre_atomic_op op, vyre_type type) {
     return "v";
 }
 
+/* Memory of a group whose lanes one thread runs needs nothing special. */
+static bool is_alone(const emit_dialect *dialect, emit_space space) {
+    return dialect->lanes_are_loops && space == EMIT_WORKGROUP;
+}
+
+static const char *plain_atomic(vyre_atomic_op op, vyre_type type) {
+    const bool wraps = vyre_type_is_integer(type);
+    switch ((int)op) {
+    case VYRE_ATOMIC_LOAD: return "    return *p;\n";
+    case VYRE_ATOMIC_STORE: return "    *p = v;\n";
+    case VYRE_ATOMIC_CAS:
+    case VYRE_ATOMIC_CAS_WEAK:
+        return "    const $T seen = *p;\n    *p = seen == e ? v : seen;\n    return seen;\n";
+    case VYRE_ATOMIC_ADD:
+    case VYRE_ATOMIC_SUB:
+        if (wraps) {
+            return op == VYRE_ATOMIC_ADD
+                       ? "    const $T seen = *p;\n    *p = ($T)(($U)seen + ($U)v);\n"
+                         "    return seen;\n"
+                       : "    const $T seen = *p;\n    *p = ($T)(($U)seen - ($U)v);\n"
+                         "    return seen;\n";
+        }
+        break;
+    default: break;
+    }
+    return "    const $T seen = *p;\n    *p = $Y;\n    return seen;\n";
+}
+
 static void put_atomic(vyre_text *t, vyre_atomic_op op, emit_subst s) {
-    const char *native = s.dialect->atomic(op, s.type);
+    const char *native =
+        is_alone(s.dialect, s.space) ? plain_atomic(op, s.type) : s.dialect->atomic(op, s.type);
     s.name[0] = vyre_atomic_name(op);
     s.name[1] = new_value(op, s.type);
     if (!native) {
@@ -391,6 +442,7 @@ static void add_needs(emit_used *u, const emit_dialect *d) {
         for (uint32_t op = 0; op < VYRE_ATOMIC_COUNT; op++) {
             for (uint32_t type = 0; type < VYRE_TYPE_COUNT; type++) {
                 if (!(u->helpers[EMIT_ATOMIC + op] & EMIT_BIT(space, type)) ||
+                    is_alone(d, (emit_space)space) ||
                     d->atomic((vyre_atomic_op)op, (vyre_type)type)) {
                     continue;
                 }

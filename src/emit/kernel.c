@@ -9,9 +9,10 @@ void emit_params(vyre_text *out, const emit_program *e, const char *begin) {
         const vyre_decl_node *d = &e->p->decls[i];
         const vyre_type type = (vyre_type)d->type;
         if (vyre_role_is_buffer((vyre_role)d->role)) {
-            vyre_text_printf(out, "%s%s%s%s *%s", begin, dialect->space[EMIT_BUFFER],
+            /* what splitting adds may come by two names, which begin with _ */
+            vyre_text_printf(out, "%s%s%s%s *%s%s", begin, dialect->space[e->spaces[i]],
                              d->role == VYRE_IN ? "const " : "", emit_element_type(type),
-                             e->decls[i]);
+                             d->name[0] == '_' ? "" : dialect->restricted, e->decls[i]);
             if (emit_has_len(e->p, i)) {
                 vyre_text_printf(out, ", uint32_t %s", e->lens[i]);
             }

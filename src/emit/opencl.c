@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "emit/emit.h"
+#include "emit/c.h"
 
 static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
     static const char *const narrow[VYRE_ATOMIC_COUNT] = {
@@ -19,7 +19,8 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         [VYRE_ATOMIC_OR] = "    return atomic_or(p, v);\n",
         [VYRE_ATOMIC_XOR] = "    return atomic_xor(p, v);\n",
         [VYRE_ATOMIC_EXCHANGE] = "    return atomic_xchg(p, v);\n",
-        [VYRE_ATOMIC_CAS] = "    return atomic_cmpxchg(p, e, v);\n",
+        [VYRE_ATOMIC_CAS] = "    const $T seen = *($Svolatile const $T *)p;\n"
+                            "    return seen == e ? atomic_cmpxchg(p, e, v) : seen;\n",
         [VYRE_ATOMIC_CAS_WEAK] = "    return atomic_cmpxchg(p, e, v);\n",
     };
     static const char *const wide[VYRE_ATOMIC_COUNT] = {
@@ -57,6 +58,7 @@ const emit_dialect emit_opencl = {
     .popcount = {"popcount(x)", "popcount(x)"},
     .mul_high = {"mul_hi(a, b)", "mul_hi(a, b)"},
     .element = "p[i]",
+    .restricted = "restrict ",
     .workgroup = "local ",
     .end_lane = "return;",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
@@ -74,6 +76,18 @@ const emit_dialect emit_opencl = {
     .joins_by_bits = true,
     .flags_ends = true,
 };
+
+/* For devices that run the lanes of a group one after the other anyway: a work-item is a group. */
+static void run_groups(emit_dialect *d) {
+    d->end_lane = "goto vy_next;";
+    d->barrier = NULL;
+    d->zero = "vy_zero";
+    d->ids[VYRE_BUILTIN_GROUP_ID] = "vy->group_$x";
+    d->ids[VYRE_BUILTIN_NUM_GROUPS] = "vy->groups_$x";
+    d->ids[VYRE_BUILTIN_GLOBAL_SIZE] = "vy->groups_$x * $s";
+    d->lanes_are_loops = d->tunes_lanes = true;
+    d->joins_by_bits = d->flags_ends = false;
+}
 
 static bool uses_type(const vyre_program_view *p, vyre_type type) {
     return p->stats.types >> type & 1;
@@ -105,7 +119,7 @@ static bool has_word(const char *text, const char *word) {
 }
 
 /* Names of OpenCL for types and ids that the text uses. */
-static void put_names(vyre_text *out, const char *text) {
+static void put_names(vyre_text *out, const emit_dialect *dialect, const char *text) {
     static const char *const types[][2] = {
         {"uint8_t", "uchar"}, {"int8_t", "char"}, {"uint16_t", "ushort"}, {"int16_t", "short"},
         {"uint32_t", "uint"}, {"int32_t", "int"}, {"uint64_t", "ulong"},  {"int64_t", "long"}};
@@ -118,7 +132,7 @@ static void put_names(vyre_text *out, const char *text) {
             vyre_text_printf(out, "typedef %s %s;\n", types[i][1], types[i][0]);
         }
     }
-    for (size_t i = 0; i < 3 * (sizeof ids / sizeof *ids); i++) {
+    for (size_t i = 0; !dialect->lanes_are_loops && i < 3 * (sizeof ids / sizeof *ids); i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "%s_%c", ids[i / 3][0], "xyz"[i % 3]);
         if (has_word(text, name)) {
@@ -129,11 +143,12 @@ static void put_names(vyre_text *out, const char *text) {
 }
 
 /* The kernels, behind what they use; `double_used`: some value is an f64. */
-static vyre_status put_kernels(vyre_text *out, const vyre_text *kernels, const emit_used *used,
-                               bool double_used, const vyre_allocator *a, vyre_diag *diag) {
+static vyre_status put_kernels(vyre_text *out, const emit_dialect *dialect,
+                               const vyre_text *kernels, const emit_used *used, bool double_used,
+                               const vyre_allocator *a, vyre_diag *diag) {
     vyre_text all;
     vyre_text_init(&all, a);
-    emit_write_helpers(&all, &emit_opencl, used);
+    emit_write_helpers(&all, dialect, used);
     vyre_text_append(&all, vyre_text_string(kernels), kernels->length);
     if (double_used) {
         vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
@@ -142,7 +157,7 @@ static vyre_status put_kernels(vyre_text *out, const vyre_text *kernels, const e
         vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     }
     vyre_text_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
-    put_names(out, vyre_text_string(&all));
+    put_names(out, dialect, vyre_text_string(&all));
     vyre_text_puts(out, "\n");
     vyre_text_append(out, vyre_text_string(&all), all.length);
     const bool failed = all.failed || kernels->failed;
@@ -151,22 +166,93 @@ static vyre_status put_kernels(vyre_text *out, const vyre_text *kernels, const e
                   : vyre_text_status(out, "the text of a program", diag);
 }
 
+/* What a work-item is that runs a group. */
+static const char group_text[] =
+    "typedef struct vy_group {\n"
+    "    uint32_t group_x, group_y, group_z;\n"
+    "    uint32_t groups_x, groups_y, groups_z;\n"
+    "    local char *memory;\n"
+    "} vy_group;\n"
+    "\n"
+    "static void vy_zero(local char *memory, int value, uint32_t size) {\n"
+    "    for (uint32_t i = 0; i < size / 4; i++) ((local int *)memory)[i] = value;\n"
+    "}\n"
+    "\n";
+
+/* The kernel around the function of a group. */
+static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *program,
+                                    uint64_t memory, vyre_text *out, vyre_diag *diag) {
+    emit_program e;
+    vyre_status status =
+        emit_program_init(&e, file->dialect, &file->used, out, program, false, &file->a, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    vyre_text_puts(out, group_text);
+    vyre_text_append(out, vyre_text_string(&file->segments), file->segments.length);
+    put_kernel_head(out, (const uint32_t[]){1, 1, 1});
+    vyre_text_printf(out, "%s_kernel(", e.p->name);
+    emit_params(out, &e, "");
+    vyre_text_printf(
+        out,
+        ") {\n"
+        "    local ulong8 vy_memory[%llu];\n"
+        "    const vy_group vy = {(uint32_t)get_group_id(0), (uint32_t)get_group_id(1),\n"
+        "                         (uint32_t)get_group_id(2), (uint32_t)get_num_groups(0),\n"
+        "                         (uint32_t)get_num_groups(1),\n"
+        "                         (uint32_t)get_num_groups(2), (local char *)vy_memory};\n"
+        "    %s_group(&vy",
+        (unsigned long long)(memory / sizeof(uint64_t[8]) + 1), e.p->name);
+    emit_arguments(out, &e, ", ", "");
+    vyre_text_puts(out, ");\n}\n");
+    status = emit_program_status(&e, diag);
+    emit_program_finish(&e);
+    return status;
+}
+
+static vyre_status put_groups(const vyre_program *program, const emit_opencl_device *device,
+                              const emit_dialect *dialect, emit_used *used, const vyre_allocator *a,
+                              vyre_text *out, vyre_diag *diag) {
+    emit_c_state file = {.dialect = dialect, .a = *a, .unchecked = device->unchecked};
+    uint64_t memory = 0;
+    vyre_text_init(&file.segments, a);
+    vyre_status status = emit_c_group(&file, program, NULL, &memory, diag);
+    if (status == VYRE_OK && memory > device->group_bytes) {
+        status = vyre_fail(diag, VYRE_UNSUPPORTED, "use smaller workgroups",
+                           "a group of %s needs %llu bytes, for its memory and for what lanes keep "
+                           "while they wait; the device has %llu",
+                           vyre_program_get(program)->name, (unsigned long long)memory,
+                           (unsigned long long)device->group_bytes);
+    }
+    if (status == VYRE_OK) {
+        status = put_group_kernel(&file, program, memory, out, diag);
+    }
+    status = status == VYRE_OK ? vyre_text_status(&file.segments, "the text of a program", diag)
+                               : status;
+    vyre_text_finish(&file.segments);
+    *used = file.used;
+    return status;
+}
+
 vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
                                 const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+    const vyre_program_view *p = vyre_program_get(program);
     emit_dialect dialect = emit_opencl;
+    if (device->runs_groups) {
+        run_groups(&dialect);
+    }
     dialect.divides_wide = device->divides_wide;
-    const emit_kernel_text how = {.dialect = &dialect,
-                                  .name = vyre_program_get(program)->name,
-                                  .prologue = "",
-                                  .unchecked = device->unchecked};
+    const emit_kernel_text how = {
+        .dialect = &dialect, .name = p->name, .prologue = "", .unchecked = device->unchecked};
     emit_used used = {{0}};
     vyre_text kernel;
     vyre_text_init(&kernel, a);
-    vyre_status status = emit_kernel(&how, program, &used, a, &kernel, diag);
+    vyre_status status = device->runs_groups
+                             ? put_groups(program, device, &dialect, &used, a, &kernel, diag)
+                             : emit_kernel(&how, program, &used, a, &kernel, diag);
     if (status == VYRE_OK) {
-        const bool double_used =
-            device->divides_wide || uses_type(vyre_program_get(program), VYRE_F64);
-        status = put_kernels(out, &kernel, &used, double_used, a, diag);
+        const bool double_used = device->divides_wide || uses_type(p, VYRE_F64);
+        status = put_kernels(out, &dialect, &kernel, &used, double_used, a, diag);
     }
     vyre_text_finish(&kernel);
     return status;
@@ -230,7 +316,7 @@ static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, 
     }
     vyre_text_puts(out, " */\n");
     if (status == VYRE_OK) {
-        status = put_kernels(out, &kernels, &used, double_used, a, diag);
+        status = put_kernels(out, &emit_opencl, &kernels, &used, double_used, a, diag);
     }
     vyre_text_finish(&kernels);
     return status;

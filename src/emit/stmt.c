@@ -74,14 +74,34 @@ vyre_status emit_program_init(emit_program *e, const emit_dialect *dialect, emit
     e->decls = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->decls);
     e->lens = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->lens);
     e->vars = vyre_alloc_zeroed(a, p->var_count, sizeof *e->vars);
+    e->spaces = vyre_alloc_zeroed(a, p->decl_count, sizeof *e->spaces);
     e->proven = vyre_alloc_zeroed(a, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
-    const bool ok = e->decls && e->lens && e->vars && e->proven && name_all(e) &&
+    for (vyre_decl d = 0; d < p->decl_count && e->spaces; d++) {
+        e->spaces[d] = p->decls[d].role == VYRE_WORKGROUP ? EMIT_WORKGROUP
+                       : p->decls[d].role == VYRE_PRIVATE ? EMIT_PRIVATE
+                                                          : EMIT_BUFFER;
+    }
+    const bool ok = e->decls && e->lens && e->vars && e->spaces && e->proven && name_all(e) &&
                     (!proves || prove(e, a) == VYRE_OK);
     if (!ok) {
         emit_program_finish(e);
         return vyre_fail_memory(diag, "the text of a program");
     }
     return VYRE_OK;
+}
+
+void emit_part_spaces(emit_program *e, const vyre_program_view *source,
+                      const vyre_segment_decl *decls) {
+    for (vyre_decl d = 0; d < e->p->decl_count; d++) {
+        const vyre_segment_decl what = decls ? decls[d]
+                                       : d < source->decl_count
+                                           ? (vyre_segment_decl){VYRE_DECL_SOURCE, d}
+                                           : (vyre_segment_decl){VYRE_DECL_PLACE, 0};
+        if (what.kind == VYRE_DECL_OWN || what.kind == VYRE_DECL_PLACE ||
+            (what.kind == VYRE_DECL_SOURCE && source->decls[what.ref].role == VYRE_WORKGROUP)) {
+            e->spaces[d] = EMIT_WORKGROUP;
+        }
+    }
 }
 
 void emit_trust(emit_program *e, const vyre_segment_decl *decls) {
@@ -104,6 +124,7 @@ void emit_program_finish(emit_program *e) {
     vyre_free(&e->a, e->decls, p->decl_count, sizeof *e->decls);
     vyre_free(&e->a, e->lens, p->decl_count, sizeof *e->lens);
     vyre_free(&e->a, e->vars, p->var_count, sizeof *e->vars);
+    vyre_free(&e->a, e->spaces, p->decl_count, sizeof *e->spaces);
     vyre_free(&e->a, e->proven, (size_t)p->expr_count + p->stmt_count, sizeof *e->proven);
     vyre_free(&e->a, e->exprs, e->expr_room, sizeof *e->exprs);
     vyre_unique_finish(&e->names);
@@ -231,7 +252,7 @@ static void store(emit_program *e, vyre_stmt stmt, vyre_place place) {
 static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const vyre_stmt_node *s = &e->p->stmts[stmt];
     const vyre_decl_node *d = &e->p->decls[s->decl];
-    const emit_space space = d->role == VYRE_WORKGROUP ? EMIT_WORKGROUP : EMIT_BUFFER;
+    const emit_space space = (emit_space)e->spaces[s->decl];
     const bool proven = e->proven[e->p->expr_count + stmt] && !asks_live(e, stmt);
     emit_use(e->used, (emit_helper)(EMIT_ATOMIC + s->sub), space, (vyre_type)d->type);
     if (s->var != VYRE_NONE && !proven) {

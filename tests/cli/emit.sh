@@ -89,6 +89,18 @@ if grep -q '^opencl .*split at grid' out; then
     expect_exit 0 "$VYRE" run "$VYRE_SOURCE/examples/saxpy.vy" --in x=iota:9 --in y=iota:9 --backend opencl://0
     expect_exit 4 "$VYRE" run "$VYRE_SOURCE/examples/saxpy.vy" --in x=iota:9 --in y=iota:9 --backend opencl://none
     expect_err 'no "none" among them'
+    # A processor runs groups of any size, whatever its driver does with work-items.
+    printf 'program p workgroup(512) grid(2) { out x : u32[1024]; workgroup w : u32[512]; w[local_id.x] = global_id.x;
+        barrier; x[global_id.x] = w[511 - local_id.x]; }\n' >wide.vy
+    for backend in ref opencl; do
+        expect_exit 0 env POCL_MAX_WORK_GROUP_SIZE=64 "$VYRE" run wide.vy --backend $backend --out x=$backend.raw
+    done
+    expect_same opencl.raw ref.raw
+    # What a group keeps while it waits must fit, too.
+    printf 'program p workgroup(4096) grid(1) { out x : u64[4096]; private a : u64[4000]; let i = local_id.x;
+        for (k in 0 .. 4000) { a[k] = u64(i * k); } barrier; for (k in 0 .. 4000) { x[i] = x[i] ^ a[k]; } }\n' >deep.vy
+    expect_exit 4 "$VYRE" run deep.vy --backend opencl
+    expect_err 'for what lanes keep'
 fi
 expect_exit 0 env OCL_ICD_VENDORS=/nowhere "$VYRE" devices
 expect_out 'pocl-opencl-icd'

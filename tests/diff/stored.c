@@ -197,13 +197,10 @@ void stored_check_folder(const char *device, const char *folder, const char *pre
 
 /* Of golden/check only those that are accepted: the others are no programs. */
 stored_totals stored_check_all(const char *device, const stored_flaw *flaws) {
-    static const char *const folders[] = {"tests/golden/diff",
-                                          "tests/golden/split",
-                                          "tests/golden/split/group",
-                                          "tests/golden/mutants",
-                                          "tests/golden/lower",
-                                          "tests/golden/split/lowered",
-                                          "examples"};
+    static const char *const folders[] = {"tests/golden/diff",          "tests/golden/split",
+                                          "tests/golden/split/group",   "tests/golden/mutants",
+                                          "tests/golden/lower",         "tests/golden/lanes",
+                                          "tests/golden/split/lowered", "examples"};
     stored_totals t = {0};
     stored_check_folder(device, "tests/golden/check", "accepted_", flaws, &t);
     for (uint32_t i = 0; i < sizeof folders / sizeof *folders; i++) {

@@ -2,6 +2,10 @@
  * runs the schedule (launches ahead of what it knows), this backend enqueues. Kernels come lowered:
  * no subgroups, no elementary functions, traps as records in a buffer.
  *
+ * On processors, whose drivers run the lanes of a group as a loop, a work-item is a group, and its
+ * lanes are loops in the kernel: what is the same for all of them is done once, no driver has to
+ * cut kernels at barriers, and groups may have as many lanes as the language allows.
+ *
  * A device must compute f32 as IEEE 754 says, with subnormals and rounding to nearest; fma is exact
  * on all. Where quotients and roots are not, they go by way of f64; without that, programs that
  * need them are refused. 64-bit integers are always
@@ -48,7 +52,9 @@ static vyre_status look(opencl_device *device, vyre_diag *diag) {
                          name);
     }
     device->divides_exactly = floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    device->is_processor = opencl_number(cl, device->id, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU;
+    device->is_processor = /* a simulator may be everything */
+        opencl_number(cl, device->id, CL_DEVICE_TYPE, 8) == CL_DEVICE_TYPE_CPU;
+    device->local_bytes = opencl_number(cl, device->id, CL_DEVICE_LOCAL_MEM_SIZE, 8);
     device->has_f64 = opencl_number(cl, device->id, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     device->has_u64_atomics = has_extension(device, "cl_khr_int64_base_atomics");
     vyre_status status = vyre_capabilities_named("opencl", &device->can, diag);
@@ -149,7 +155,9 @@ static uint32_t at_most(uint64_t value, uint32_t limit) {
 static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
     const opencl_device *device = (const opencl_device *)object;
     const cl_api *cl = &device->cl;
-    const uint64_t lanes = opencl_number(cl, device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
+    const uint64_t lanes = device->is_processor /* its kernels run them */
+                               ? VYRE_LIMIT_GROUP_LANES
+                               : opencl_number(cl, device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 8);
     *out_info = (vyre_device_info){
         .level = VYRE_LEVEL_SEGMENT,
         .allows_split = true,
@@ -165,7 +173,7 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
         .can = &device->can,
         .reports_device_time = true,
         .max_group_lanes = at_most(lanes, VYRE_LIMIT_GROUP_LANES),
-        .max_workgroup_bytes = opencl_number(cl, device->id, CL_DEVICE_LOCAL_MEM_SIZE, 8),
+        .max_workgroup_bytes = device->local_bytes,
         .max_buffer_bytes = opencl_number(cl, device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8),
         .memory_bytes = opencl_number(cl, device->id, CL_DEVICE_GLOBAL_MEM_SIZE, 8),
         .code_folder = device->store.folder,
@@ -174,7 +182,8 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
     size_t group[3] = {0};
     (void)cl->GetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof group, group, NULL);
     for (int axis = 0; axis < 3; axis++) {
-        out_info->max_group[axis] = at_most(group[axis], VYRE_LIMIT_GROUP_LANES);
+        out_info->max_group[axis] =
+            device->is_processor ? 0 : at_most(group[axis], VYRE_LIMIT_GROUP_LANES);
     }
     opencl_text(cl, device->id, CL_DEVICE_NAME, out_info->name, sizeof out_info->name);
     opencl_text(cl, device->id, CL_DRIVER_VERSION, out_info->version, sizeof out_info->version);

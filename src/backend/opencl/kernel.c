@@ -29,7 +29,9 @@ static vyre_status make(opencl_device *device, opencl_kernel *kernel, vyre_diag 
     char entry[VYRE_LIMIT_NAME + 16];
     int32_t code = 0;
     const emit_opencl_device how = {.divides_wide = !device->divides_exactly,
-                                    .unchecked = device->unchecked};
+                                    .unchecked = device->unchecked,
+                                    .runs_groups = device->is_processor,
+                                    .group_bytes = device->local_bytes};
     vyre_text text;
     vyre_text_init(&text, &device->allocator);
     vyre_status status = emit_opencl_program(kernel->source, &how, &device->allocator, &text, diag);
@@ -162,8 +164,8 @@ vyre_status opencl_launch(vyre_backend_device *object, vyre_backend_kernel *give
     }
     size_t all[3], each[3];
     for (int axis = 0; axis < 3; axis++) {
-        each[axis] = p->workgroup[axis];
-        all[axis] = (size_t)launch->grid[axis] * p->workgroup[axis];
+        each[axis] = device->is_processor ? 1 : p->workgroup[axis];
+        all[axis] = (size_t)launch->grid[axis] * each[axis];
     }
     int32_t code = bind(device, kernel, launch);
     if (code == 0) {

@@ -27,6 +27,7 @@ typedef struct opencl_device {
     cl_object id, context, queue;
     vyre_capabilities can;
     bool has_f64, has_u64_atomics, divides_exactly, is_processor;
+    uint64_t local_bytes; /* of a group */
     bool unchecked;       /* bounds need not be tested */
     vyre_store store;     /* of what the driver compiled */
     pthread_mutex_t lock; /* of the list */
