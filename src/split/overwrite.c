@@ -1,8 +1,10 @@
 /* What sets every element:
  *
- *     tile[local_id.x] = e;                        workgroup memory with an element for each lane,
+ *     tile[local_id.y][local_id.x] = e;            workgroup memory with an element for each lane,
  *                                                  where all lanes of a group come there together
  *                                                  and none has ended
+ *     if (c) { tile[local_id.x] = e; } else { tile[local_id.x] = f; }
+ *                                                  likewise: each lane sets its own in either arm
  *     for (i in local_id.x .. N step lanes of the group) { ... tile[i] = e; ... }
  *                                                  workgroup memory of N elements, likewise, if the
  *                                                  loop has no other access to it, does not jump
@@ -10,59 +12,46 @@
  *                                                  no other access to it and does not jump
  *     a[0] = e;  a[1] = e; ...                     a private array of at most 64, in one list
  *
- * A lane that reads another's element without a barrier behind the first forms has a race, and may
- * find anything. A statement is looked at once, and once for each loop with constant bounds around
- * it. */
+ * Loops may be two in each other, and the index any sum that goes over all (cover.h). A lane that
+ * reads another's element without a barrier behind the first forms has a race, and may find
+ * anything. A statement is looked at once, and once for each loop with constant bounds and each
+ * `if` around it. */
 #include "split/overwrite.h"
 
 #include <string.h>
 
-#include "ir/fold.h"
 #include "ir/size.h"
 
 enum { MOST_BITS = 64 };
-
-static const vyre_expr_node *resolve(const vyre_overwrites *o, vyre_expr e) {
-    while (e != VYRE_NONE && o->p->exprs[e].op == VYRE_EXPR_VAR &&
-           o->value_of[o->p->exprs[e].ref] != VYRE_NONE) {
-        e = o->value_of[o->p->exprs[e].ref]; /* which stands before */
-    }
-    return e == VYRE_NONE ? NULL : &o->p->exprs[e];
-}
-
-static bool is_constant(const vyre_overwrites *o, vyre_expr e, uint64_t *out_value) {
-    const vyre_expr_node *n = resolve(o, e);
-    if (n && n->op == VYRE_EXPR_LITERAL) {
-        *out_value = n->u.bits;
-        return true;
-    }
-    return n && n->op == VYRE_EXPR_REF && o->p->decls[n->ref].role == VYRE_CONST &&
-           vyre_fold_const(o->p, n->ref, out_value);
-}
 
 static void add(vyre_overwrites *o, vyre_decl d) {
     o->failed |= !vyre_vec_push(&o->allocator, &o->found, d);
 }
 
-/* Whether all lanes of each group execute the statement, and the expression numbers them. */
-static bool numbers_all_lanes(const vyre_overwrites *o, vyre_stmt s, vyre_expr e) {
-    const vyre_expr_node *number = resolve(o, e);
-    const uint32_t *size = o->p->workgroup;
-    return number->op == VYRE_EXPR_BUILTIN && number->sub == VYRE_BUILTIN_LOCAL_ID &&
-           number->axis == 0 && size[1] == 1 && size[2] == 1 && !o->lanes_end &&
+/* Whether all lanes of each group execute the statement. */
+static bool is_for_all_lanes(const vyre_overwrites *o, vyre_stmt s) {
+    return !o->lanes_end &&
            vyre_shape_uniform(vyre_shapes_control(o->shapes, s - o->p->entry), VYRE_SHAPE_GROUP);
 }
 
-static bool fills_workgroup(const vyre_overwrites *o, vyre_stmt s) {
+/* Whether the store, in the loops that were entered, goes over all of its memory. */
+static bool fills(const vyre_overwrites *o, const vyre_cover *cover, vyre_stmt s) {
     const vyre_stmt_node *n = &o->p->stmts[s];
-    return numbers_all_lanes(o, s, n->arg[0]) && o->memory[n->decl].count == o->p->workgroup[0];
+    const uint64_t count = o->memory[n->decl].count;
+    return o->p->decls[n->decl].role == VYRE_PRIVATE ? vyre_cover_by_lane(cover, n->arg[0], count)
+                                                     : vyre_cover_by_group(cover, n->arg[0], count);
+}
+
+static bool is_local(const vyre_overwrites *o, vyre_decl d) {
+    return o->p->decls[d].role == VYRE_PRIVATE || o->p->decls[d].role == VYRE_WORKGROUP;
 }
 
 static bool completes_private(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
     const vyre_stmt_node *n = &o->p->stmts[s];
     vyre_overwrite_memory *m = &o->memory[n->decl];
     uint64_t index;
-    if (m->count > MOST_BITS || !is_constant(o, n->arg[0], &index) || index >= m->count) {
+    if (m->count > MOST_BITS || !vyre_cover_constant(&o->outside, n->arg[0], &index) ||
+        index >= m->count) {
         return false;
     }
     m->set = (m->list == list ? m->set : 0) | UINT64_C(1) << index;
@@ -95,23 +84,6 @@ static void count_accesses(vyre_overwrites *o, vyre_stmt s, vyre_stmt loop) {
     }
 }
 
-/* Up to which constant the variable of a loop has all values from 0 on: in each lane, or in the
- * lanes of a group together. 0: none is known. */
-static uint64_t reach(const vyre_overwrites *o, vyre_stmt loop, uint8_t *out_role) {
-    const vyre_stmt_node *n = &o->p->stmts[loop];
-    uint64_t from, to, step = 1;
-    if (!is_constant(o, n->arg[1], &to) ||
-        (n->arg[2] != VYRE_NONE && !is_constant(o, n->arg[2], &step))) {
-        return 0;
-    }
-    if (is_constant(o, n->arg[0], &from)) {
-        *out_role = VYRE_PRIVATE;
-        return from == 0 && step == 1 ? to : 0;
-    }
-    *out_role = VYRE_WORKGROUP;
-    return numbers_all_lanes(o, loop, n->arg[0]) && step == o->p->workgroup[0] ? to : 0;
-}
-
 static bool has_jumps(const vyre_overwrites *o, vyre_stmt loop) {
     const vyre_stmt_node *stmts = o->p->stmts;
     for (vyre_stmt s = loop; s < stmts[loop].match; s++) {
@@ -123,31 +95,81 @@ static bool has_jumps(const vyre_overwrites *o, vyre_stmt loop) {
     return false;
 }
 
-static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
+/* Stores of a loop's list, and of loops in it. */
+static void note_stores(vyre_overwrites *o, vyre_stmt loop, bool by_all) {
     const vyre_stmt_node *stmts = o->p->stmts;
-    vyre_stmt end = stmts[loop].match;
-    uint8_t role = VYRE_PRIVATE;
-    uint64_t count = reach(o, loop, &role);
-    if (count == 0 || has_jumps(o, loop)) {
-        return;
-    }
+    vyre_cover cover = o->outside;
     uint32_t depth = 0;
-    for (vyre_stmt s = loop + 1; s < end; s++) {
-        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)stmts[s].op)->scope;
+    vyre_stmt inner = VYRE_NONE; /* that was entered */
+    (void)vyre_cover_enter(&cover, loop);
+    for (vyre_stmt s = loop + 1; s < stmts[loop].match; s++) {
+        const vyre_stmt_node *n = &stmts[s];
+        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
+        if (depth == 0 && n->op == VYRE_STMT_FOR && !has_jumps(o, s) &&
+            vyre_cover_enter(&cover, s)) {
+            inner = s;
+        } else if (scope == VYRE_SCOPE_END && n->match == inner) {
+            cover.loops--;
+            inner = VYRE_NONE;
+        }
         depth += scope == VYRE_SCOPE_OPEN;
         depth -= scope == VYRE_SCOPE_END;
         count_accesses(o, s, loop);
-        if (depth == 0 && stmts[s].op == VYRE_STMT_STORE &&
-            o->p->decls[stmts[s].decl].role == role) {
-            const vyre_expr_node *index = resolve(o, stmts[s].arg[0]);
-            vyre_overwrite_memory *m = &o->memory[stmts[s].decl];
-            bool each = index->op == VYRE_EXPR_VAR && index->ref == stmts[loop].var;
-            m->filled = each && m->count == count ? s : VYRE_NONE;
+        const bool in_list = depth == (inner == VYRE_NONE ? 0 : 1);
+        if (in_list && n->op == VYRE_STMT_STORE && is_local(o, n->decl)) {
+            const bool all = by_all || o->p->decls[n->decl].role == VYRE_PRIVATE;
+            o->memory[n->decl].filled = all && fills(o, &cover, s) ? s : VYRE_NONE;
         }
     }
-    for (vyre_stmt s = loop + 1; s < end; s++) {
+}
+
+static void look_at_loop(vyre_overwrites *o, vyre_stmt loop) {
+    const vyre_stmt_node *stmts = o->p->stmts;
+    vyre_cover cover = o->outside;
+    if (!vyre_cover_enter(&cover, loop) || has_jumps(o, loop)) {
+        return;
+    }
+    note_stores(o, loop, is_for_all_lanes(o, loop));
+    for (vyre_stmt s = loop + 1; s < stmts[loop].match; s++) {
         vyre_decl d = stmts[s].decl;
         if (d != VYRE_NONE && o->memory[d].filled == s && o->memory[d].accesses == 1) {
+            add(o, d);
+        }
+    }
+}
+
+/* Workgroup memory of which each lane sets the same element in both arms, and that is all. */
+static void look_at_if(vyre_overwrites *o, vyre_stmt opener) {
+    const vyre_stmt_node *stmts = o->p->stmts;
+    const vyre_stmt middle = stmts[opener].match, end = stmts[middle].match;
+    if (stmts[middle].op != VYRE_STMT_ELSE || !is_for_all_lanes(o, opener)) {
+        return;
+    }
+    uint32_t depth = 0;
+    for (vyre_stmt s = opener + 1; s < end; s++) {
+        const vyre_stmt_node *n = &stmts[s];
+        vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
+        depth += scope == VYRE_SCOPE_OPEN;
+        depth -= scope == VYRE_SCOPE_END;
+        if ((n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && n->match < opener) {
+            return;
+        }
+        count_accesses(o, s, opener);
+        if (depth > 0 || n->op != VYRE_STMT_STORE || o->p->decls[n->decl].role != VYRE_WORKGROUP ||
+            !fills(o, &o->outside, s)) {
+            continue;
+        }
+        vyre_overwrite_memory *m = &o->memory[n->decl];
+        if (s < middle) {
+            m->filled = s;
+        } else if (m->filled != VYRE_NONE &&
+                   vyre_cover_is_same(&o->outside, stmts[m->filled].arg[0], n->arg[0])) {
+            m->filled = s;
+        }
+    }
+    for (vyre_stmt s = middle + 1; s < end; s++) {
+        vyre_decl d = stmts[s].decl;
+        if (d != VYRE_NONE && o->memory[d].filled == s && o->memory[d].accesses == 2) {
             add(o, d);
         }
     }
@@ -158,10 +180,12 @@ void vyre_overwrites_look(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
     o->found.count = 0;
     if (n->op == VYRE_STMT_FOR) {
         look_at_loop(o, s);
-    } else if (n->op == VYRE_STMT_STORE) {
-        uint8_t role = o->p->decls[n->decl].role;
-        if ((role == VYRE_WORKGROUP && fills_workgroup(o, s)) ||
-            (role == VYRE_PRIVATE && completes_private(o, s, list))) {
+    } else if (n->op == VYRE_STMT_IF) {
+        look_at_if(o, s);
+    } else if (n->op == VYRE_STMT_STORE && is_local(o, n->decl)) {
+        if (o->p->decls[n->decl].role == VYRE_PRIVATE
+                ? completes_private(o, s, list)
+                : is_for_all_lanes(o, s) && fills(o, &o->outside, s)) {
             add(o, n->decl);
         }
     }
@@ -202,6 +226,7 @@ bool vyre_overwrites_init(vyre_overwrites *o, const vyre_program_view *program,
     }
     find_values(o);
     find_counts(o);
+    vyre_cover_init(&o->outside, program, o->value_of);
     return true;
 }
 

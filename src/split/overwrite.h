@@ -5,12 +5,13 @@
 
 #include "analysis/shape.h"
 #include "base/alloc.h"
+#include "split/cover.h"
 
 typedef struct vyre_overwrite_memory {
     uint64_t count; /* elements */
     uint64_t set;   /* bits of elements set one by one, in the statement list `list` */
     uint32_t list;
-    vyre_stmt loop;             /* the loop looked at last that uses it, where it has */
+    vyre_stmt loop;             /* the loop or `if` looked at last that uses it, where it has */
     uint32_t accesses;          /* so many accesses, of which */
     vyre_stmt filled;           /* this store fills it, or VYRE_NONE */
     vyre_stmt new_from, new_to; /* between these statements it holds what was stored by them; the
@@ -23,6 +24,7 @@ typedef struct vyre_overwrites {
     const vyre_shapes *shapes;
     vyre_overwrite_memory *memory; /* per declaration */
     vyre_expr *value_of;           /* per variable: what it is, if it is never assigned */
+    vyre_cover outside;            /* in no loop */
     bool lanes_end;
     VYRE_VEC(vyre_decl) found;
     bool failed; /* out of memory: not all was found */

@@ -429,12 +429,13 @@ static vyre_status build(maker *m, vyre_program **out_segment, vyre_diag *diag) 
     m->flips = changes_shared(m);
     if (is_one_lane(m)) {
         vyre_build_workgroup(m->b, 1, 1, 1);
+        vyre_build_grid(m->b, vyre_build_size(m->b, 1), VYRE_NONE, VYRE_NONE);
     } else {
         vyre_build_workgroup(m->b, m->p->workgroup[0], m->p->workgroup[1], m->p->workgroup[2]);
     }
     note_recipes(m);
     note_guards(m);
-    const bool says_grid = !is_of_group(m) && vyre_segment_note_clause(m);
+    const bool says_grid = !is_of_group(m) && !is_one_lane(m) && vyre_segment_note_clause(m);
     declare_source(m);
     if (says_grid) {
         vyre_segment_keep_clause(m);

@@ -518,6 +518,117 @@ TEST(workgroup_memory_that_lanes_overwrite_in_turn_is_not_alive) {
 }
 
 /* What lanes end by is asked again, where it is the same in all launches. */
+/* Groups of 4 x 2 lanes, two of them, with a tile or a private array that a barrier lies before. */
+static void expect_tile(const char *memory, const char *body, uint32_t words) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "program p workgroup(4, 2) grid(2) { out o : u32[16]; scratch s : u32[16];\n"
+                   "  %s let x = local_id.x; let y = local_id.y; const wide = 4;\n"
+                   "  let i = global_id.y * 8 + global_id.x; let l = y * wide + x; s[i] = i;\n"
+                   "  %s }",
+                   memory, body);
+    vyre_program *p = run_parse(text);
+    vyre_module *m = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(vyre_split(p, NULL, NULL, &m, &diag), &diag);
+    const vyre_module_view *v = vyre_module_get(m);
+    if (v->lane_words + v->group_words != words) {
+        test_fail(__FILE__, __LINE__, "%u words are carried, not %u:\n%s",
+                  v->lane_words + v->group_words, words, text);
+    }
+    vyre_module_release(m);
+    run_result native = run_program("ref", p, NULL, 0, NULL);
+    run_result split = run_program("ref-split", p, NULL, 0, NULL);
+    CHECK_STATUS(native.status, VYRE_OK, &native.diag);
+    CHECK_STATUS(split.status, VYRE_OK, &split.diag);
+    for (uint32_t k = 0; k < 16; k++) {
+        CHECK_EQ(run_word(&split, 0, k), run_word(&native, 0, k));
+    }
+    run_finish(&native);
+    run_finish(&split);
+    vyre_program_release(p);
+}
+
+#define BEFORE "w[l] = l + 1; grid_sync; "
+#define BEHIND " barrier; o[i] = w[7 - l];"
+
+TEST(tiles_that_are_overwritten_are_not_alive) {
+    static const char *const tile = "workgroup w : u32[8];";
+    static const struct {
+        const char *body;
+        uint32_t words;
+    } cases[] = {
+        {BEFORE "w[l] = s[15 - i];" BEHIND, 0},
+        {BEFORE "w[x * 2 + y] = s[3];" BEHIND, 0},
+        {BEFORE "w[y * group_size.x + x] = s[15 - i];" BEHIND, 0},
+        {BEFORE "for (k in x .. 8 step 4) { w[k] = s[3]; }" BEHIND, 0},
+        {BEFORE "for (k in x .. len(w) step 4) { w[k] = s[3]; }" BEHIND, 0},
+        {BEFORE
+         "for (k in y .. 2 step 2) { for (j in x .. 4 step 4) { w[k * 4 + j] = s[3]; } }" BEHIND,
+         0},
+        {BEFORE "if (s[i] > 7) { w[l] = s[15 - i]; } else { w[l] = 3; }" BEHIND, 0},
+        /* Some are left out, or may be. */
+        {BEFORE "w[x + y * 3] = s[3];" BEHIND, 8},
+        {BEFORE "w[x + y] = s[3];" BEHIND, 8},
+        {BEFORE "w[l + 1] = s[3];" BEHIND, 8},
+        {BEFORE "for (k in l .. 8 step 4) { w[k] = s[3]; }" BEHIND, 8},
+        {BEFORE "for (k in x .. 8 step 4) { w[k + y] = s[3]; }" BEHIND, 8},
+        {BEFORE
+         "for (k in y .. 2 step 2) { for (j in y .. 4 step 2) { w[k * 4 + j] = s[3]; } }" BEHIND,
+         8},
+        {BEFORE "for (k in x .. 2 step 4) { for (j in x .. 8 step 4) { w[j] = s[3]; } }" BEHIND, 8},
+        {BEFORE "if (s[i] > 7) { w[l] = 3; } else { w[x * 2 + y] = 3; }" BEHIND, 8},
+        {BEFORE "if (s[i] > 7) { w[l] = s[15 - i]; }" BEHIND, 8},
+        {BEFORE "if (s[i] > 7) { w[l] = w[l] + 1; } else { w[l] = 3; }" BEHIND, 8},
+        {BEFORE "for (k in 0 .. 2) { if (s[i] > 7) { if (x == 0) { break; } w[l] = 4; }"
+                " else { w[l] = 3; } }" BEHIND,
+         8},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        expect_tile(tile, cases[c].body, cases[c].words);
+    }
+    /* In two dimensions, and with more elements than lanes. */
+    expect_tile("workgroup w : u32[2][4];",
+                "w[y][x] = i; grid_sync; w[y][x] = s[15 - i]; barrier; o[i] = w[1 - y][3 - x];", 0);
+    expect_tile("workgroup w : u32[2][4];",
+                "w[y][x] = i; grid_sync; w[y][x / 2] = s[3]; barrier; o[i] = w[1 - y][3 - x];", 8);
+    expect_tile("workgroup w : u32[3][6];",
+                "w[y][x] = i; grid_sync; for (k in l .. 18 step 8) { w[k / 6][k % 6] = s[3]; }"
+                " barrier; o[i] = w[2 - y][5 - x];",
+                0);
+    expect_tile("workgroup w : u32[3][6];",
+                "w[y][x] = i; grid_sync; for (k in l .. 18 step 8) { w[k / 5][k % 5] = s[3]; }"
+                " barrier; o[i] = w[2 - y][5 - x];",
+                18);
+    expect_tile("workgroup w : u32[3][6];",
+                "w[y][x] = i; grid_sync; for (r in y .. 3 step 2) { for (k in x .. 6 step 4) {"
+                " w[r][k] = s[3]; } } barrier; o[i] = w[2 - y][5 - x];",
+                0);
+}
+
+TEST(private_tables_that_are_overwritten_are_not_alive) {
+    static const struct {
+        const char *body;
+        uint32_t words;
+    } cases[] = {
+        {"for (k in 0 .. 2) { for (j in 0 .. 3) { a[k][j] = s[15 - i]; } }", 0},
+        {"for (k in 0 .. 3) { for (j in 0 .. 2) { a[j][k] = s[15 - i]; } }", 0},
+        {"for (j in 0 .. 6) { a[j / 3][j % 3] = s[15 - i]; }", 0},
+        {"for (j in 0 .. 6) { a[j / 2][j % 2] = s[15 - i]; }", 6},
+        {"for (k in 0 .. 2) { for (j in 0 .. 2) { a[k][j] = s[15 - i]; } }", 6},
+        {"for (k in 0 .. 2) { for (j in 0 .. 3) { if (j == 1) { break; } a[k][j] = s[15 - i]; } }",
+         6},
+        {"for (k in l .. 5 step 8) { for (j in 0 .. 6) { a[j / 3][j % 3] = s[15 - i]; } }", 6},
+        {"for (k in x .. 6 step 4) { a[k / 3][k % 3] = s[15 - i]; }", 6},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char body[512];
+        (void)snprintf(body, sizeof body, "a[1][2] = i; grid_sync; %s o[i] = a[1][2] + a[0][1];",
+                       cases[c].body);
+        expect_tile("private a : u32[2][3];", body, cases[c].words);
+    }
+}
+
 TEST(lanes_that_ended_are_found_by_their_guards) {
     static const char *const found = "i recomputed 0, (lanes that ended) recomputed 0";
     expect_memory("", "if (i == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];", found,
