@@ -40,7 +40,7 @@ typedef enum vyre_expr_op {
 } vyre_expr_op;
 
 typedef enum vyre_stmt_op {
-#define VYRE_STMT(NAME, spelling, scope, binds, args, effects) VYRE_STMT_##NAME,
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2) VYRE_STMT_##NAME,
 #include "vyre/ops.def"
     VYRE_STMT_COUNT
 } vyre_stmt_op;
@@ -138,6 +138,22 @@ typedef enum vyre_effects {
     VYRE_EFFECTS_ALL
 } vyre_effects;
 
+/* Bits of who waits for whom. */
+typedef enum vyre_waits {
+    VYRE_WAITS_NONE = 0,
+    VYRE_WAITS_SUBGROUP = 1,
+    VYRE_WAITS_GROUP = 2,
+    VYRE_WAITS_GRID = 4 /* grid_sync, operations over the grid, collectives and swap */
+} vyre_waits;
+
+/* Bits of what is done to memory. */
+typedef enum vyre_touches {
+    VYRE_TOUCHES_NONE = 0,
+    VYRE_TOUCHES_READ = 1,
+    VYRE_TOUCHES_WRITE = 2,
+    VYRE_TOUCHES_BOTH = 3
+} vyre_touches;
+
 /* Rows of the table. Static, constant; the functions accept any value below the _COUNT. */
 typedef struct vyre_expr_info {
     const char *name;     /* "ADD" */
@@ -147,7 +163,7 @@ typedef struct vyre_expr_info {
 typedef struct vyre_stmt_info {
     const char *name;
     const char *spelling;
-    uint8_t scope, binds, args, effects;
+    uint8_t scope, binds, args, effects, waits, decl, decl2;
 } vyre_stmt_info;
 
 VYRE_API const vyre_expr_info *vyre_expr_info_of(vyre_expr_op op);

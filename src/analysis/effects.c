@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "ir/atomic.h"
+#include "ir/touches.h"
+#include "ir/waits.h"
 
 enum { READS, WRITES, ATOMICS, SETS };
 
@@ -24,23 +25,6 @@ struct vyre_effect_map {
 
 static uint64_t *fn_set(const vyre_effect_map *e, vyre_fn fn, uint32_t set) {
     return e->sets + ((size_t)fn * SETS + set) * e->words;
-}
-
-uint32_t vyre_waits_of(vyre_stmt_op op) {
-    switch ((uint32_t)op) {
-    case VYRE_STMT_SUBGROUP: return VYRE_WAITS_SUBGROUP;
-    case VYRE_STMT_BARRIER:
-    case VYRE_STMT_GROUP: return VYRE_WAITS_GROUP;
-    case VYRE_STMT_GRID_SYNC:
-    case VYRE_STMT_GRID:
-    case VYRE_STMT_COMBINE:
-    case VYRE_STMT_ALL_REDUCE:
-    case VYRE_STMT_ALL_GATHER:
-    case VYRE_STMT_REDUCE_SCATTER:
-    case VYRE_STMT_BROADCAST:
-    case VYRE_STMT_SWAP: return VYRE_WAITS_GRID;
-    default: return 0;
-    }
 }
 
 uint32_t vyre_effects_fn_waits(const vyre_effect_map *effects, vyre_fn fn) {
@@ -78,37 +62,20 @@ void vyre_effects_of(const vyre_effect_map *effects, vyre_stmt stmt, vyre_effect
             visit(user, p->exprs[expr].ref, VYRE_EFFECT_READ, expr);
         }
     }
-    switch ((uint32_t)node->op) {
-    case VYRE_STMT_STORE: visit(user, node->decl, VYRE_EFFECT_WRITE, VYRE_NONE); break;
-    case VYRE_STMT_ATOMIC:
-        visit(user, node->decl,
-              VYRE_EFFECT_READ | VYRE_EFFECT_ATOMIC |
-                  (vyre_writes_atomically(node) ? VYRE_EFFECT_WRITE : 0),
-              VYRE_NONE);
-        break;
-    case VYRE_STMT_CALL: visit_callee(effects, node->fn, visit, user); break;
-    case VYRE_STMT_ASYNC_LOAD:
-    case VYRE_STMT_ASYNC_STORE:
-    case VYRE_STMT_INDIRECT_DISPATCH: visit(user, node->decl, VYRE_EFFECT_READ, VYRE_NONE); break;
-    case VYRE_STMT_ASYNC_WAIT:
+    if (node->op == VYRE_STMT_CALL) {
+        visit_callee(effects, node->fn, visit, user);
+    } else if (node->op == VYRE_STMT_ATOMIC) {
+        visit(user, node->decl, vyre_touches_first(node) | VYRE_EFFECT_ATOMIC, VYRE_NONE);
+    } else if (node->op == VYRE_STMT_ASYNC_WAIT) {
         if (effects->deliveries[stmt] != VYRE_NONE) {
-            visit(user, p->stmts[effects->deliveries[stmt]].decl2, VYRE_EFFECT_WRITE, VYRE_NONE);
+            const vyre_stmt_node *begin = &p->stmts[effects->deliveries[stmt]];
+            visit(user, begin->decl2, vyre_touches_second(begin), VYRE_NONE);
         }
-        break;
-    case VYRE_STMT_ALL_REDUCE:
-    case VYRE_STMT_BROADCAST:
-        visit(user, node->decl, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE, VYRE_NONE);
-        break;
-    case VYRE_STMT_ALL_GATHER:
-    case VYRE_STMT_REDUCE_SCATTER:
-        visit(user, node->decl, VYRE_EFFECT_READ, VYRE_NONE);
-        visit(user, node->decl2, VYRE_EFFECT_WRITE, VYRE_NONE);
-        break;
-    case VYRE_STMT_SWAP:
-        visit(user, node->decl, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE, VYRE_NONE);
-        visit(user, node->decl2, VYRE_EFFECT_READ | VYRE_EFFECT_WRITE, VYRE_NONE);
-        break;
-    default: break;
+    } else if (node->decl != VYRE_NONE) {
+        visit(user, node->decl, vyre_touches_first(node), VYRE_NONE);
+        if (node->decl2 != VYRE_NONE && !vyre_is_delivered_later(node->op)) {
+            visit(user, node->decl2, vyre_touches_second(node), VYRE_NONE);
+        }
     }
 }
 
@@ -178,8 +145,6 @@ static void summarise(vyre_effect_map *e, vyre_fn fn) {
 /* Finds the begin of each wait; a wait without one, or a begin after it, stays VYRE_NONE. */
 static vyre_status match_deliveries(vyre_effect_map *e) {
     const vyre_program_view *p = e->program;
-    const uint64_t begins = UINT64_C(1) << VYRE_STMT_ASYNC_LOAD | UINT64_C(1)
-                                                                      << VYRE_STMT_ASYNC_STORE;
     e->deliveries = vyre_alloc(&e->allocator, p->stmt_count, sizeof *e->deliveries);
     if (!e->deliveries) {
         return VYRE_OUT_OF_MEMORY;
@@ -191,7 +156,7 @@ static vyre_status match_deliveries(vyre_effect_map *e) {
     for (vyre_stmt stmt = 0; ok && stmt < p->stmt_count; stmt++) {
         const vyre_stmt_node *node = &p->stmts[stmt];
         e->deliveries[stmt] = VYRE_NONE;
-        if (begins >> node->op & 1) {
+        if (vyre_is_delivered_later(node->op)) {
             const uint32_t tag = vyre_intern_add(&tags, node->text, strlen(node->text));
             ok = tag != VYRE_INTERN_NONE;
             if (ok && tag == begin_of.count) {

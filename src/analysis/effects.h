@@ -8,20 +8,10 @@
 
 /* Bits of what is done to a declaration. An atomic is all three, but atomic_load no write. */
 typedef enum vyre_effect {
-    VYRE_EFFECT_READ = 1,
-    VYRE_EFFECT_WRITE = 2,
+    VYRE_EFFECT_READ = VYRE_TOUCHES_READ,
+    VYRE_EFFECT_WRITE = VYRE_TOUCHES_WRITE,
     VYRE_EFFECT_ATOMIC = 4
 } vyre_effect;
-
-/* Bits of who waits for whom. */
-typedef enum vyre_waits {
-    VYRE_WAITS_SUBGROUP = 1,
-    VYRE_WAITS_GROUP = 2,
-    VYRE_WAITS_GRID = 4 /* grid_sync, operations over the grid, collectives and swap */
-} vyre_waits;
-
-/* Bits of vyre_waits of a statement of this kind; a call's are those of its callee. */
-uint32_t vyre_waits_of(vyre_stmt_op op);
 
 /* Summaries of all functions and the deliveries of async waits. Immutable once made. */
 typedef struct vyre_effect_map vyre_effect_map;

@@ -45,11 +45,11 @@ static const word words[] = {
     WORD("subgroup_size"),
 };
 static const word operations[] = {
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) WORD(spelling),
-#define VYRE_STMT(NAME, spelling, scope, binds, args, effects)   WORD(spelling),
-#define VYRE_ATOMIC(NAME, spelling, floats, values)              WORD(spelling),
-#define VYRE_SUBGROUP(NAME, spelling, operands, asks)            WORD(spelling),
-#define VYRE_REDUCE(NAME, group, grid, operands)                 WORD(group), WORD(grid),
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                   WORD(spelling),
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2) WORD(spelling),
+#define VYRE_ATOMIC(NAME, spelling, floats, values)                                WORD(spelling),
+#define VYRE_SUBGROUP(NAME, spelling, operands, asks)                              WORD(spelling),
+#define VYRE_REDUCE(NAME, group, grid, operands)                                   WORD(group), WORD(grid),
 #include "vyre/ops.def"
 };
 

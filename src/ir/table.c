@@ -12,8 +12,16 @@ const vyre_expr_info *vyre_expr_info_of(vyre_expr_op op) {
 
 const vyre_stmt_info *vyre_stmt_info_of(vyre_stmt_op op) {
     static const vyre_stmt_info rows[] = {
-#define VYRE_STMT(NAME, spelling, scope, binds, args, effects)                                     \
-    {#NAME, spelling, VYRE_SCOPE_##scope, binds, args, VYRE_EFFECTS_##effects},
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
+    {#NAME,                                                                                        \
+     spelling,                                                                                     \
+     VYRE_SCOPE_##scope,                                                                           \
+     binds,                                                                                        \
+     args,                                                                                         \
+     VYRE_EFFECTS_##effects,                                                                       \
+     VYRE_WAITS_##waits,                                                                           \
+     VYRE_TOUCHES_##decl,                                                                          \
+     VYRE_TOUCHES_##decl2},
 #include "vyre/ops.def"
     };
     return &rows[op];

@@ -4,16 +4,30 @@
 
 #include "vyre/split.h"
 
-/* Whether all lanes of the grid wait at such a statement. */
+/* Bits of vyre_waits of a statement of this kind; a call's are those of its callee. */
+static inline uint32_t vyre_waits_of(vyre_stmt_op op) {
+    return vyre_stmt_info_of(op)->waits;
+}
+
+/* Whether all lanes of the grid wait at such a statement. Asked for each statement by everyone, so
+ * the column is a set of bits here. */
 static inline bool vyre_waits_for_grid(uint32_t op) {
-    return op == VYRE_STMT_GRID_SYNC || op == VYRE_STMT_GRID || op == VYRE_STMT_COMBINE ||
-           op == VYRE_STMT_ALL_REDUCE || op == VYRE_STMT_ALL_GATHER ||
-           op == VYRE_STMT_REDUCE_SCATTER || op == VYRE_STMT_BROADCAST || op == VYRE_STMT_SWAP;
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
+    | (uint64_t)(VYRE_WAITS_##waits == VYRE_WAITS_GRID) << VYRE_STMT_##NAME
+    const uint64_t kinds = 0
+#include "vyre/ops.def"
+        ;
+    return kinds >> op & 1;
 }
 
 /* Whether all lanes of a group do, and not of the grid. */
 static inline bool vyre_waits_for_group(uint32_t op) {
-    return op == VYRE_STMT_BARRIER || op == VYRE_STMT_GROUP;
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
+    | (uint64_t)(VYRE_WAITS_##waits == VYRE_WAITS_GROUP) << VYRE_STMT_##NAME
+    const uint64_t kinds = 0
+#include "vyre/ops.def"
+        ;
+    return kinds >> op & 1;
 }
 
 /* A reduction or scan, over the group or the grid, or a part of it. */

@@ -30,6 +30,7 @@
 #include "analysis/owned.h"
 #include "base/diag.h"
 #include "ir/each.h"
+#include "ir/waits.h"
 
 enum { ANYWHERE = VYRE_NONE }; /* beside VYRE_OWNED_NOT, here: not at all, and forms */
 

@@ -37,6 +37,7 @@
 #include "analysis/shape.h"
 #include "base/diag.h"
 #include "ir/each.h"
+#include "ir/waits.h"
 
 /* Offsets: more than any stencil reaches. A body that is worth four copies. */
 enum { MOST_OFFSET = 1 << 16, VISIT = 4, SHORT = 64 };

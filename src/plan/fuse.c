@@ -21,14 +21,12 @@ static void note_access(const vyre_program_view *p, uint8_t *access) {
     }
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        bool only_reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE ||
-                          n->op == VYRE_STMT_ALL_GATHER || n->op == VYRE_STMT_REDUCE_SCATTER;
-        if (n->decl != VYRE_NONE) {
-            access[n->decl] |= only_reads ? VYRE_FUSE_READS : VYRE_FUSE_READS | VYRE_FUSE_WRITES;
+        const vyre_stmt_info *info = vyre_stmt_info_of((vyre_stmt_op)n->op);
+        if (n->decl != VYRE_NONE) { /* a store may leave elements that were there */
+            access[n->decl] |= (uint8_t)(VYRE_FUSE_READS | info->decl);
         }
         if (n->decl2 != VYRE_NONE) {
-            access[n->decl2] |=
-                n->op == VYRE_STMT_SWAP ? VYRE_FUSE_READS | VYRE_FUSE_WRITES : VYRE_FUSE_WRITES;
+            access[n->decl2] |= info->decl2;
         }
     }
 }

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "vyre/fuse.h"
 
-enum { VYRE_FUSE_READS = 1, VYRE_FUSE_WRITES = 2 };
+enum { VYRE_FUSE_READS = VYRE_TOUCHES_READ, VYRE_FUSE_WRITES = VYRE_TOUCHES_WRITE };
 
 /* A buffer or param that waves know by one name. */
 typedef struct vyre_fuse_shared {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "ir/atomic.h"
+#include "ir/touches.h"
 #include "vyre/limits.h"
 
 typedef struct open_list {
@@ -75,10 +75,10 @@ static void find_written(maker *m) {
     const vyre_program_view *p = m->p;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_SWAP || vyre_writes_atomically(n)) {
+        if (n->decl != VYRE_NONE && vyre_touches_first(n) & VYRE_TOUCHES_WRITE) {
             m->written[n->decl] = true;
         }
-        if (n->decl2 != VYRE_NONE) { /* async copies, collectives, swaps */
+        if (n->decl2 != VYRE_NONE && vyre_touches_second(n) & VYRE_TOUCHES_WRITE) {
             m->written[n->decl2] = true;
         }
     }

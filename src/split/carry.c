@@ -15,7 +15,7 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "ir/atomic.h"
+#include "ir/touches.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
 #include "split/cut.h"

@@ -29,7 +29,7 @@
 #include "split/segment_state.h"
 #include "vyre/limits.h"
 
-enum { READ = 1, WRITE = 2 };
+enum { READ = VYRE_TOUCHES_READ, WRITE = VYRE_TOUCHES_WRITE };
 
 /* Which declarations the block uses, and how. */
 
@@ -67,8 +67,7 @@ static void note_stmt(maker *m, vyre_stmt s) {
     vyre_segment_note_exprs(m, n->first_expr, n->end_expr);
     m->asks_subgroups |= n->op == VYRE_STMT_SUBGROUP;
     if (n->decl != VYRE_NONE) {
-        bool reads = n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
-        note(m, n->decl, reads ? READ : READ | WRITE);
+        note(m, n->decl, READ | vyre_stmt_info_of((vyre_stmt_op)n->op)->decl);
     }
     if (n->decl2 != VYRE_NONE) {
         note(m, n->decl2, READ | WRITE);

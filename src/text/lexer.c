@@ -46,7 +46,7 @@ static const struct reserved {
     {"clamp", VYRE_WORD_FUNCTION, VYRE_FUNCTION_CLAMP},
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},
-#define VYRE_STMT(NAME, spelling, scope, binds, args, effects)                                     \
+#define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
     {spelling, VYRE_WORD_STMT, VYRE_STMT_##NAME},
 #define VYRE_BUILTIN(NAME, spelling, axes) {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
 #define VYRE_ATOMIC(NAME, spelling, floats, values)                                                \

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "backend/cpu/emit.h"
-#include "ir/atomic.h"
+#include "ir/touches.h"
 
 static vyre_type element_of(const cpu_emit *e, vyre_decl decl) {
     return (vyre_type)e->p->decls[decl].type;
