@@ -52,7 +52,7 @@ typedef enum vyre_builtin {
 } vyre_builtin;
 
 typedef enum vyre_atomic_op {
-#define VYRE_ATOMIC(NAME, spelling, floats, values) VYRE_ATOMIC_##NAME,
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins) VYRE_ATOMIC_##NAME,
 #include "vyre/ops.def"
     VYRE_ATOMIC_COUNT
 } vyre_atomic_op;

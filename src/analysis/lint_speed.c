@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/lint.h"
+#include "ir/touches.h"
 
 enum {
     LINE = 64,
@@ -33,23 +34,7 @@ static uint32_t lanes_of(const vyre_program_view *p) {
 
 /* Whether there is a reduction over the group that does the same. */
 static bool reduces(vyre_atomic_op op) {
-    switch (op) {
-    case VYRE_ATOMIC_ADD:
-    case VYRE_ATOMIC_MIN:
-    case VYRE_ATOMIC_MAX:
-    case VYRE_ATOMIC_AND:
-    case VYRE_ATOMIC_OR:
-    case VYRE_ATOMIC_XOR: return true;
-    case VYRE_ATOMIC_SUB:
-    case VYRE_ATOMIC_NAND:
-    case VYRE_ATOMIC_EXCHANGE:
-    case VYRE_ATOMIC_CAS:
-    case VYRE_ATOMIC_CAS_WEAK:
-    case VYRE_ATOMIC_LOAD:
-    case VYRE_ATOMIC_STORE:
-    case VYRE_ATOMIC_COUNT: break;
-    }
-    return false;
+    return op != VYRE_ATOMIC_SUB && vyre_atomic_joins(op) != VYRE_EXPR_COUNT;
 }
 
 /* All lanes of a group come to an atomic on one element, and nobody asks what was there before. A

@@ -47,7 +47,7 @@ static const word words[] = {
 static const word operations[] = {
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                   WORD(spelling),
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2) WORD(spelling),
-#define VYRE_ATOMIC(NAME, spelling, floats, values)                                WORD(spelling),
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins)                         WORD(spelling),
 #define VYRE_SUBGROUP(NAME, spelling, operands, asks)                              WORD(spelling),
 #define VYRE_REDUCE(NAME, group, grid, operands)                                   WORD(group), WORD(grid),
 #include "vyre/ops.def"

@@ -1,5 +1,5 @@
 /* Constant tables made from ops.def. */
-#include "vyre/ir.h"
+#include "ir/touches.h"
 
 const vyre_expr_info *vyre_expr_info_of(vyre_expr_op op) {
     static const vyre_expr_info rows[] = {
@@ -45,7 +45,7 @@ uint32_t vyre_builtin_axes(vyre_builtin builtin) {
 
 const char *vyre_atomic_name(vyre_atomic_op op) {
     static const char *const names[] = {
-#define VYRE_ATOMIC(NAME, spelling, floats, values) spelling,
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins) spelling,
 #include "vyre/ops.def"
     };
     return names[op];
@@ -53,7 +53,7 @@ const char *vyre_atomic_name(vyre_atomic_op op) {
 
 bool vyre_atomic_takes_floats(vyre_atomic_op op) {
     static const bool floats_allowed[] = {
-#define VYRE_ATOMIC(NAME, spelling, floats, values) floats,
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins) floats,
 #include "vyre/ops.def"
     };
     return floats_allowed[op];
@@ -61,10 +61,18 @@ bool vyre_atomic_takes_floats(vyre_atomic_op op) {
 
 uint32_t vyre_atomic_values(vyre_atomic_op op) {
     static const uint8_t counts[] = {
-#define VYRE_ATOMIC(NAME, spelling, floats, values) values,
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins) values,
 #include "vyre/ops.def"
     };
     return counts[op];
+}
+
+vyre_expr_op vyre_atomic_joins(vyre_atomic_op op) {
+    static const uint8_t operators[] = {
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins) VYRE_EXPR_##joins,
+#include "vyre/ops.def"
+    };
+    return (vyre_expr_op)operators[op];
 }
 
 const char *vyre_subgroup_name(vyre_subgroup_op op) {

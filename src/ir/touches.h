@@ -9,6 +9,10 @@ static inline bool vyre_writes_atomically(const vyre_stmt_node *s) {
     return s->op == VYRE_STMT_ATOMIC && s->sub != VYRE_ATOMIC_LOAD;
 }
 
+/* The operator by which the integers of several such atomics on one element give, in any order,
+ * that of one, where nobody asks for the old value; VYRE_EXPR_COUNT: there is none. (table.c) */
+vyre_expr_op vyre_atomic_joins(vyre_atomic_op op);
+
 /* Bits of vyre_touches: what it does to `decl`, and to `decl2`. */
 static inline uint32_t vyre_touches_first(const vyre_stmt_node *s) {
     const uint32_t touches = vyre_stmt_info_of((vyre_stmt_op)s->op)->decl;

@@ -49,7 +49,7 @@ static const struct reserved {
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
     {spelling, VYRE_WORD_STMT, VYRE_STMT_##NAME},
 #define VYRE_BUILTIN(NAME, spelling, axes) {spelling, VYRE_WORD_BUILTIN, VYRE_BUILTIN_##NAME},
-#define VYRE_ATOMIC(NAME, spelling, floats, values)                                                \
+#define VYRE_ATOMIC(NAME, spelling, floats, values, joins)                                         \
     {spelling, VYRE_WORD_ATOMIC, VYRE_ATOMIC_##NAME},
 #define VYRE_SUBGROUP(NAME, spelling, operands, asks)                                              \
     {spelling, VYRE_WORD_SUBGROUP, VYRE_SUBGROUP_##NAME},

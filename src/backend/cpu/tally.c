@@ -12,27 +12,7 @@
 #include <stdio.h>
 
 #include "backend/cpu/kernel.h"
-
-/* How values are put together; false: not this operation. */
-static bool joining_of(vyre_atomic_op op, vyre_expr_op *out) {
-    switch (op) {
-    case VYRE_ATOMIC_ADD:
-    case VYRE_ATOMIC_SUB: *out = VYRE_EXPR_ADD; return true;
-    case VYRE_ATOMIC_MIN: *out = VYRE_EXPR_MIN; return true;
-    case VYRE_ATOMIC_MAX: *out = VYRE_EXPR_MAX; return true;
-    case VYRE_ATOMIC_AND: *out = VYRE_EXPR_BIT_AND; return true;
-    case VYRE_ATOMIC_OR: *out = VYRE_EXPR_BIT_OR; return true;
-    case VYRE_ATOMIC_XOR: *out = VYRE_EXPR_BIT_XOR; return true;
-    case VYRE_ATOMIC_NAND:
-    case VYRE_ATOMIC_EXCHANGE:
-    case VYRE_ATOMIC_CAS:
-    case VYRE_ATOMIC_CAS_WEAK:
-    case VYRE_ATOMIC_LOAD:
-    case VYRE_ATOMIC_STORE:
-    case VYRE_ATOMIC_COUNT: break;
-    }
-    return false;
-}
+#include "ir/touches.h"
 
 /* What changes nothing. */
 static cpu_value neutral(vyre_atomic_op op, vyre_type type) {
@@ -45,8 +25,7 @@ static cpu_value neutral(vyre_atomic_op op, vyre_type type) {
 }
 
 bool cpu_tally_joins(const cpu_emit *e, const vyre_stmt_node *s) {
-    vyre_expr_op op;
-    return s->var == VYRE_NONE && joining_of((vyre_atomic_op)s->sub, &op) &&
+    return s->var == VYRE_NONE && vyre_atomic_joins((vyre_atomic_op)s->sub) != VYRE_EXPR_COUNT &&
            !vyre_type_is_float((vyre_type)e->p->decls[s->decl].type);
 }
 
@@ -92,11 +71,10 @@ static cpu_value of_active(cpu_emit *e, const vyre_stmt_node *s, cpu_value value
 static cpu_value join(cpu_emit *e, const vyre_stmt_node *s, cpu_value vector) {
     const vyre_type type = (vyre_type)e->p->decls[s->decl].type;
     const bool plus_minus = vyre_type_is_signed(type);
-    vyre_expr_op op = VYRE_EXPR_ADD;
+    const vyre_expr_op op = vyre_atomic_joins((vyre_atomic_op)s->sub);
     if (e->width == 1) {
         return vector;
     }
-    (void)joining_of((vyre_atomic_op)s->sub, &op);
     const char *name = op == VYRE_EXPR_MIN       ? (plus_minus ? "smin" : "umin")
                        : op == VYRE_EXPR_MAX     ? (plus_minus ? "smax" : "umax")
                        : op == VYRE_EXPR_BIT_AND ? "and"
@@ -138,7 +116,7 @@ static void need_tally(cpu_emit *e, const vyre_stmt_node *s, uint32_t index) {
 
 bool cpu_tally(cpu_emit *e, const vyre_stmt_node *s, const cpu_value *index, cpu_value value) {
     const vyre_type type = (vyre_type)e->p->decls[s->decl].type;
-    vyre_expr_op op = VYRE_EXPR_ADD;
+    const vyre_expr_op op = vyre_atomic_joins((vyre_atomic_op)s->sub);
     if (e->form != CPU_FORM_ROWS || !index->known || index->bits == UINT32_MAX ||
         !cpu_tally_joins(e, s) || !is_alone(e, s)) {
         return false;
@@ -146,7 +124,6 @@ bool cpu_tally(cpu_emit *e, const vyre_stmt_node *s, const cpu_value *index, cpu
     cpu_note(e, e->stmt, "atomic",
              "one for a range of lanes because nothing else touches the buffer, and nobody asks "
              "for the old value");
-    (void)joining_of((vyre_atomic_op)s->sub, &op);
     need_tally(e, s, (uint32_t)index->bits);
     const char *held = cpu_type(e, type, true);
     const cpu_hold hold = e->width > 1 ? CPU_EACH : CPU_ONE;
