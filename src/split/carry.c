@@ -15,9 +15,9 @@
 
 #include "analysis/shape.h"
 #include "base/diag.h"
-#include "ir/touches.h"
 #include "ir/rewrite.h"
 #include "ir/size.h"
+#include "ir/touches.h"
 #include "split/cut.h"
 #include "split/ends.h"
 #include "split/needs.h"
