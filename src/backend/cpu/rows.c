@@ -366,11 +366,13 @@ static void write_remains(vyre_text *t, uint32_t number, fast_widths lanes, bool
                      "  %%o1 = phi i32 [ %%last, %%unsure ]%s\n"
                      "  %%s2 = call i1 @g%u_one(ptr %%ctx, i32 %%y, i32 %%z, i32 %%o0, i32 %%o1)\n"
                      "  br i1 %%s2, label %%finish, label %%ranged\n"
-                     "ranged:\n"
+                     "ranged:\n  br i1 %s, label %%known, label %%behind\n"
+                     "behind:\n"
                      "  %%again = icmp ult i32 %%b, %%x1\n"
                      "  br i1 %%again, label %%pieces, label %%count\n",
                      lanes.many ? "%both" : "false", number, lanes.many ? "many" : "one",
-                     falls ? ", [ %fm, %tail ]" : "", falls ? ", [ %f1, %tail ]" : "", number);
+                     falls ? ", [ %fm, %tail ]" : "", falls ? ", [ %f1, %tail ]" : "", number,
+                     falls ? "false" : "%f_cut");
 }
 
 /* A long piece that does not begin at a multiple of a gang, where vectors of most arrays lie in one
@@ -379,10 +381,11 @@ static void write_remains(vyre_text *t, uint32_t number, fast_widths lanes, bool
 static void write_start(vyre_text *t, fast_widths lanes, bool repeats) {
     enum { LONG = 4 }; /* gangs */
     if (!repeats && !lanes.tail) {
-        vyre_text_puts(t, "  %f1 = add i32 %f_end, 0\n  %next_piece = add i32 %f2, 0\n");
+        vyre_text_puts(t, "known:\n  %f0 = add i32 %f_first, 0\n  %f1 = add i32 %f_end, 0\n");
         return;
     }
     vyre_text_printf(t,
+                     "known:\n  %%f0 = phi i32 [ %%f_first, %%pieces ], [ %%f_even, %%ranged ]\n"
                      "  %%f_before = sub i32 0, %%f0\n  %%f_skew = and i32 %%f_before, %u\n"
                      "  %%f_even = add i32 %%f0, %%f_skew\n"
                      "  %%f_most = sub i32 %%f_end, %%f0\n"
@@ -391,8 +394,7 @@ static void write_start(vyre_text *t, fast_widths lanes, bool repeats) {
                      "  %%f_cut0 = and i1 %%f_long, %%f_is_skew\n"
                      "  %%f_cut = and i1 %%f_cut0, %%yes\n"
                      "  %%f_gang = add i32 %%f0, %u\n"
-                     "  %%f1 = select i1 %%f_cut, i32 %%%s, i32 %%f_end\n"
-                     "  %%next_piece = select i1 %%f_cut, i32 %%f_even, i32 %%f2\n",
+                     "  %%f1 = select i1 %%f_cut, i32 %%%s, i32 %%f_end\n",
                      lanes.wide - 1, LONG * lanes.broad, lanes.wide, repeats ? "f_gang" : "f_even");
 }
 
@@ -405,19 +407,19 @@ static void write_pieces(vyre_text *t, uint32_t number, fast_widths lanes, bool 
         t,
         "  br label %%pieces\n"
         "pieces:\n"
-        "  %%a = phi i32 [ %%x0, %%row ], [ %%b, %%ranged ]\n"
-        "  %%was_short = phi i1 [ false, %%row ], [ %%is_short, %%ranged ]\n"
+        "  %%a = phi i32 [ %%x0, %%row ], [ %%b, %%behind ]\n"
+        "  %%was_short = phi i1 [ false, %%row ], [ %%is_short, %%behind ]\n"
         "  %%yes = call i1 @g%u_probe(ptr %%ctx, i32 %%y, i32 %%z, i32 %%a, i32 %%x1, ptr %%part)\n"
-        "  %%f0 = load i32, ptr %%part\n  %%f_end = load i32, ptr %%second\n"
+        "  %%f_first = load i32, ptr %%part\n  %%f_end = load i32, ptr %%second\n"
         "  %%f2 = load i32, ptr %%third\n"
         "  %%size = sub i32 %%f2, %%a\n  %%is_short = icmp ult i32 %%size, %u\n"
         "  %%both = and i1 %%was_short, %%is_short\n"
         "  %%left = sub i32 %%x1, %%a\n  %%few = call i32 @llvm.umin.i32(i32 %%left, i32 %d)\n"
-        "  %%ahead = add i32 %%a, %%few\n",
+        "  %%ahead = add i32 %%a, %%few\n  br label %%known\n",
         number, width, SHORT);
     write_start(t, lanes, repeats);
     vyre_text_printf(t,
-                     "  %%b = select i1 %%both, i32 %%ahead, i32 %%next_piece\n"
+                     "  %%b = select i1 %%both, i32 %%ahead, i32 %%f2\n"
                      "  %%last = select i1 %%both, i32 %%ahead, i32 %%f1\n"
                      "  %%fn = sub i32 %%f1, %%f0\n  %%fits = icmp uge i32 %%fn, %u\n"
                      "  %%go = and i1 %%yes, %%fits\n  br i1 %%go, label %%fast, label %%singly\n"
