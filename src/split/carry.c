@@ -346,7 +346,7 @@ static uint32_t recipe_cost(const analyst *an, vyre_expr root) {
             total += elementary_cost(n);
         } else if (n->op == VYRE_EXPR_DIV || n->op == VYRE_EXPR_REM || n->op == VYRE_EXPR_SQRT) {
             total += LONG;
-        } else {
+        } else if (info->operands != VYRE_OPERANDS_LOGIC) { /* && and || are a way, not a value */
             total += info->arity > 0;
         }
     }

@@ -426,6 +426,17 @@ TEST(versions_of_a_variable_are_carried_apart) {
                    "x recomputed 0");
 }
 
+/* A flag for each lane would be loaded in each step, and hide from devices which lanes pass. */
+TEST(conditions_of_ids_and_sizes_are_asked_again) {
+    expect_carries("program p workgroup(4, 2, 2) { param n : u32 = 8; inout o : u32[n * n * n];\n"
+                   "  let x = global_id.x; let y = global_id.y; let z = global_id.z;\n"
+                   "  let inner = x > 0 && x < n - 1 && y > 0 && y < n - 1 && z > 0 && z < n - 1;\n"
+                   "  let at = (z * n + y) * n + x; for (k in 0 .. 3) {\n"
+                   "    if (inner) { o[at] = o[at] + 1; } grid_sync;\n"
+                   "    if (inner) { o[at] = o[at] * o[at - 1]; } grid_sync; } }",
+                   "inner recomputed 0, at recomputed 0, k scalar 0");
+}
+
 /* Carries as said, and gives `want` everywhere. */
 static void expect_memory(const char *declarations, const char *body, const char *carries,
                           const uint32_t *want, uint32_t count) {
