@@ -445,7 +445,7 @@ static bool matters(const chunk *c, const vyre_stmt_node *stmt, const vyre_expr_
 static bool track(chunk *c, vyre_decl decl) {
     const place whole = {.decl = decl, .next = VYRE_NONE, .whole = true};
     if (c->slot[decl] != VYRE_NONE) {
-        return true;
+        return c->places.data != NULL; /* which holds: it is one of them */
     }
     c->slot[decl] = c->places.count;
     return vyre_vec_push(&c->s->allocator, &c->places, whole);

@@ -114,7 +114,9 @@ static uint32_t answer_type(search *s, uint32_t at, const foreign *row) {
                        row->word);
     }
     if (after_for) {
-        (void)snprintf(fix, sizeof fix, "write `for (i in 0 .. n) { }`");
+        const bool plain = is_plain(s, name);
+        (void)snprintf(fix, sizeof fix, "write `for (i in 0 .. n) { }`, or `for (let %.60s = ...`",
+                       plain ? text_at(s, name) : "i");
     } else if (kind_at(s, name) == VYRE_TOKEN_STAR) {
         (void)snprintf(fix, sizeof fix, "there are no pointers: name the element, `b[i]`");
     } else if (is_plain(s, name) && row->fix[0] != '\0') {

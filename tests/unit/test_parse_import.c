@@ -1,4 +1,4 @@
-/* The parser: functions of other programs. */
+/* The parser: functions of other programs, and texts that are imported. */
 #include "unit/parsing.h"
 
 static const char library_text[] =
@@ -93,4 +93,111 @@ TEST(every_allocation_may_fail_with_libraries) {
     const vyre_program *libraries[] = {lib.program};
     CHECK(test_every_allocation(parse_with_library, libraries, 4000) > 30);
     vyre_program_release(lib.program);
+}
+
+/* Imports: a table of files is who is asked. */
+
+typedef struct file {
+    const char *path, *text; /* text NULL: reading fails */
+} file;
+
+typedef struct folder {
+    const file *files;
+    uint32_t count;
+    uint32_t asked;
+} folder;
+
+static vyre_status give(void *user, const char *path, const char **out_text, size_t *out_length,
+                        vyre_diag *diag) {
+    folder *f = user;
+    f->asked++;
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (strcmp(f->files[i].path, path) == 0 && f->files[i].text) {
+            *out_text = f->files[i].text;
+            *out_length = strlen(*out_text);
+            return VYRE_OK;
+        }
+    }
+    (void)snprintf(diag->message, sizeof diag->message, "no file %s", path);
+    (void)snprintf(diag->fix, sizeof diag->fix, "write it");
+    return VYRE_IO;
+}
+
+static const file tree[] = {
+    {"lib/math.vy", "import \"deep/consts.vy\";\nimport \"deep/more.vy\";\n"
+                    "fn twice(x : u32) -> u32 { return add(x, x) * base; }"},
+    {"lib/deep/consts.vy", "const base = 100;"},
+    {"lib/deep/more.vy",
+     "import \"consts.vy\";\nfn add(a : u32, b : u32) -> u32 { return a + b; }"},
+    {"wrong.vy", "fn f() {\n    y[0] = none;\n}"},
+    {"round.vy", "import \"again.vy\";"},
+    {"again.vy", "import \"round.vy\";"},
+    {"gone.vy", NULL},
+    {"open.vy", "fn f() { "},
+};
+
+static vyre_status parse_tree(const char *text, const vyre_allocator *a, folder *from,
+                              vyre_diag_list *diags, vyre_program **out) {
+    const vyre_parse_options options = {.file = "main.vy", .import = give, .import_user = from};
+    return vyre_parse(text, strlen(text), &options, a, out, diags);
+}
+
+static const char importing[] = "program p workgroup(1) { import \"lib/math.vy\"; "
+                                "import \"lib/deep/consts.vy\"; out y : u32[1]; y[0] = twice(3); }";
+
+TEST(each_file_is_asked_for_once) {
+    folder from = {.files = tree, .count = sizeof tree / sizeof *tree};
+    vyre_diag item = {0};
+    vyre_diag_list diags = {.items = &item, .capacity = 1};
+    vyre_program *program = NULL;
+    REQUIRE_OK(parse_tree(importing, NULL, &from, &diags, &program), &item);
+    CHECK_EQ(from.asked, 3);
+    CHECK_EQ(vyre_program_get(program)->fn_count, 2);
+    vyre_program_release(program);
+}
+
+static void refused(const char *path, uint32_t line, const char *shown, const char *message) {
+    folder from = {.files = tree, .count = sizeof tree / sizeof *tree};
+    char text[256];
+    vyre_diag items[8] = {{0}};
+    vyre_diag_list diags = {.items = items, .capacity = 8};
+    vyre_program *program = NULL;
+    (void)snprintf(text, sizeof text,
+                   "program p workgroup(1) {\nimport \"%s\"; out y : u32[1]; y[0] = 1; }", path);
+    CHECK_STATUS(parse_tree(text, NULL, &from, &diags, &program), VYRE_INVALID_PROGRAM, NULL);
+    CHECK(program == NULL);
+    REQUIRE(diags.count > 0);
+    CHECK_EQ(items[0].line, line);
+    CHECK_STR(items[0].file, shown);
+    CHECK_HAS(items[0].message, message);
+}
+
+TEST(imports_are_refused_where_they_stand) {
+    refused("gone.vy", 2, "main.vy", "no file gone.vy");
+    refused("absent.vy", 2, "main.vy", "no file absent.vy");
+    refused("../up.vy", 2, "main.vy", "not below");
+    refused("/etc/passwd", 2, "main.vy", "not below");
+    refused("round.vy", 1, "again.vy", "imports itself");
+    refused("wrong.vy", 2, "wrong.vy", "none");
+    refused("open.vy", 1, "open.vy", "");
+    vyre_diag item = {0};
+    vyre_diag_list diags = {.items = &item, .capacity = 1};
+    vyre_program *program = NULL;
+    CHECK_STATUS(vyre_parse(importing, strlen(importing), NULL, NULL, &program, &diags),
+                 VYRE_INVALID_PROGRAM, NULL);
+    CHECK_EQ(diags.errors, 2); /* one for each, and none for what they would have brought */
+}
+
+static vyre_status parse_importing(const vyre_allocator *a, void *user) {
+    folder from = {.files = tree, .count = sizeof tree / sizeof *tree};
+    vyre_program *program = NULL;
+    vyre_status status = parse_tree(user, a, &from, NULL, &program);
+    vyre_program_release(program);
+    return status;
+}
+
+TEST(every_allocation_may_fail_with_imports) {
+    char text[sizeof importing];
+    memcpy(text, importing, sizeof importing);
+    CHECK(test_every_allocation(parse_importing, text, 4000) > 30);
 }
