@@ -58,11 +58,11 @@ TEST(traps_are_told_as_on_ref) {
 
 TEST(records_of_many_lanes) {
     /* Two sites; lanes beyond 2^31 are in the next set, and come behind those before. */
-    vyre_program *p = run_parse("program p workgroup(256) grid(20000000) { in x : u32[2];\n"
+    vyre_program *p = run_parse("program p workgroup(256) grid(10000000, 2) { in x : u32[2];\n"
                                 "  if (x[0] == 1) { trap(\"a\", 1); }\n  trap(\"b\", 2); }");
     vyre_program *lowered = lowering_of(p, "traps");
     vyre_decl traps = vyre_traps_of(lowered, vyre_program_get(p)->decl_count);
-    const uint32_t grid[3] = {20000000, 1, 1};
+    const uint32_t grid[3] = {10000000, 2, 1};
     const uint64_t count = vyre_trap_words(lowered, traps, grid);
     REQUIRE(count == 1 + 3 * 2 * 64);
     static uint32_t words[1 + 3 * 2 * 64];
