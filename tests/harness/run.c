@@ -1,8 +1,6 @@
 /* Parse, open, dispatch, compare. */
 #include "harness/run.h"
 
-#include <pthread.h>
-
 vyre_program *run_parse(const char *text) {
     vyre_diag items[8];
     vyre_diag_list list = {.items = items, .capacity = 8};
@@ -88,16 +86,6 @@ vyre_counters run_counters(const vyre_device *device) {
     vyre_counters counters;
     vyre_device_counters(device, &counters);
     return counters;
-}
-
-void run_in_threads(void *(*work)(void *element), void *elements, size_t size) {
-    pthread_t threads[4];
-    for (size_t i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, work, (char *)elements + i * size) == 0);
-    }
-    for (size_t i = 0; i < 4; i++) {
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
-    }
 }
 
 void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, void *user),

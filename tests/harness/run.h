@@ -33,8 +33,6 @@ vyre_pipeline *run_compile(vyre_device *device, const char *text);
 vyre_buffer *run_buffer(vyre_device *device, const uint32_t *words, uint32_t count);
 uint32_t run_buffer_word(const vyre_buffer *buffer, uint32_t index);
 vyre_counters run_counters(const vyre_device *device);
-/* Runs `work` in four threads at once, each on one of the four elements of `size` bytes. */
-void run_in_threads(void *(*work)(void *element), void *elements, size_t size);
 /* Calls `use` on a device that fails, for every entry and every call of it until it is no longer
  * reached; by turns the call fails and the device is lost. Nothing may leak. */
 void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, void *user),

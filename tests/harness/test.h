@@ -84,4 +84,9 @@ uint64_t test_random_below(uint64_t *state, uint64_t bound);
 /* How many random cases to run: `count`, or less where each is slow (sanitizers, mutants). */
 uint64_t test_scaled(uint64_t count);
 
+/* Runs `work` in so many threads at once, each on its element of `size` bytes; size 0: all on one.
+ * Returns when all have returned. */
+enum { TEST_THREADS = 4 };
+void test_in_threads(void *(*work)(void *element), void *elements, size_t size);
+
 #endif

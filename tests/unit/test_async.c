@@ -199,7 +199,7 @@ TEST(several_threads_share_the_queue_of_a_device) {
     for (int i = 0; i < 4; i++) {
         all[i] = (worker){pipeline, false};
     }
-    run_in_threads(work, all, sizeof *all);
+    test_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
         CHECK(all[i].right);
     }
@@ -230,7 +230,7 @@ TEST(several_threads_wait_for_one_event) {
     for (int i = 0; i < 4; i++) {
         all[i] = (waiter){event, VYRE_OK};
     }
-    run_in_threads(wait_for_it, all, sizeof *all);
+    test_in_threads(wait_for_it, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
         CHECK_STATUS(all[i].status, VYRE_CANCELLED, NULL);
     }

@@ -2,9 +2,9 @@
  * an entry is whole or not there; the total stays bounded; processes and threads at once do no
  * harm. */
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -409,21 +409,27 @@ TEST(processes_use_one_folder_at_once) {
     vyre_cache_close(cache);
 }
 
+typedef struct cache_user {
+    vyre_cache *cache;
+    uint64_t seed;
+    bool right;
+} cache_user;
+
 static void *use_in_thread(void *user) {
-    return use_at_random(user, (uint64_t)(uintptr_t)pthread_self(), test_scaled(1000)) ? user
-                                                                                       : NULL;
+    cache_user *u = user;
+    u->right = use_at_random(u->cache, u->seed, test_scaled(1000));
+    return NULL;
 }
 
 TEST(threads_use_one_cache_at_once) {
     vyre_cache *cache = fresh_cache(2000);
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, use_in_thread, cache) == 0);
+    cache_user users[TEST_THREADS];
+    for (uint32_t i = 0; i < TEST_THREADS; i++) {
+        users[i] = (cache_user){.cache = cache, .seed = i + 1};
     }
-    for (int i = 0; i < 4; i++) {
-        void *result = NULL;
-        pthread_join(threads[i], &result);
-        CHECK(result == cache);
+    test_in_threads(use_in_thread, users, sizeof *users);
+    for (uint32_t i = 0; i < TEST_THREADS; i++) {
+        CHECK(users[i].right);
     }
     CHECK_EQ(vyre_cache_snapshot(cache).unfit, 0);
     vyre_cache_close(cache);

@@ -2,7 +2,6 @@
  * bytes; whatever is wrong with an entry, it is compiled again; every option is part of the key;
  * what is in memory is shared, and bounded. */
 #include <dirent.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -489,13 +488,7 @@ static void *take_many(void *arg) {
 TEST(threads_may_take_the_same_code_at_once) {
     begin();
     cpu_codes *codes = make_codes("kept", 10000);
-    pthread_t threads[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, take_many, codes) == 0);
-    }
-    for (uint32_t i = 0; i < 4; i++) {
-        REQUIRE(pthread_join(threads[i], NULL) == 0);
-    }
+    test_in_threads(take_many, codes, 0);
     cpu_codes_destroy(codes);
 }
 

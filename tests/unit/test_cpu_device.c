@@ -324,7 +324,7 @@ TEST(threads_a_queue_and_cancellations_at_once) {
     for (uint32_t i = 0; i < 4; i++) {
         callers[i] = (caller){device, run_compile(device, steps_text), endless, i, false};
     }
-    run_in_threads(call, callers, sizeof callers[0]);
+    test_in_threads(call, callers, sizeof callers[0]);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK(callers[i].right);
         vyre_pipeline_release(callers[i].own);

@@ -197,7 +197,7 @@ TEST(segments_of_the_c_compiler_run_as_the_schedule_says) {
     (void)call(&one);
     CHECK(one.right);
     caller callers[4] = {{opened, false}, {opened, false}, {opened, false}, {opened, false}};
-    run_in_threads(call, callers, sizeof callers[0]);
+    test_in_threads(call, callers, sizeof callers[0]);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK(callers[i].right);
     }

@@ -633,7 +633,7 @@ static void *work(void *user) {
 TEST(one_device_and_program_serve_several_threads) {
     worker w = {run_open("ref", NULL), climb(20), false};
     worker all[4] = {w, w, w, w};
-    run_in_threads(work, all, sizeof *all);
+    test_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
         CHECK(all[i].right);
     }

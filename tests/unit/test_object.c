@@ -1,7 +1,6 @@
 /* The object loader: objects of gcc and clang in several code models do what they say, pages are
  * never writable and executable, what is missing is named, and no damage to a file gets through to
  * memory. */
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -451,27 +450,28 @@ TEST(every_allocation_may_fail) {
     vyre_bytes_finish(&bytes);
 }
 
+typedef struct loader {
+    vyre_bytes *bytes;
+    uint32_t right;
+} loader;
+
 static void *load_and_call(void *user) {
-    uint64_t right = 0;
+    loader *l = user;
     for (int i = 0; i < 50; i++) {
-        vyre_object *object = load(user);
-        right += FUNCTION(object, "complete_count", int64_t, uint32_t)(1) == 41;
+        vyre_object *object = load(l->bytes);
+        l->right += FUNCTION(object, "complete_count", int64_t, uint32_t)(1) == 41;
         vyre_object_destroy(object);
     }
-    return (void *)(uintptr_t)right;
+    return NULL;
 }
 
 TEST(threads_load_and_unload_at_once) {
     vyre_bytes bytes;
     read_object("complete", "gcc", "pic", &bytes);
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, load_and_call, &bytes) == 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        void *right = NULL;
-        REQUIRE(pthread_join(threads[i], &right) == 0);
-        CHECK_EQ((uintptr_t)right, 50);
+    loader loaders[TEST_THREADS] = {{&bytes, 0}, {&bytes, 0}, {&bytes, 0}, {&bytes, 0}};
+    test_in_threads(load_and_call, loaders, sizeof *loaders);
+    for (int i = 0; i < TEST_THREADS; i++) {
+        CHECK_EQ(loaders[i].right, 50);
     }
     vyre_bytes_finish(&bytes);
 }

@@ -169,7 +169,7 @@ static void *dispatch_often(void *element) {
 TEST(threads_with_the_same_program_do_not_share_a_pipeline_at_once) {
     vyre_device *device = run_open("ref-split", NULL);
     vyre_device *devices[4] = {device, device, device, device};
-    run_in_threads(dispatch_often, devices, sizeof *devices);
+    test_in_threads(dispatch_often, devices, sizeof *devices);
     const vyre_pipeline_cache cache = cache_of(device);
     CHECK_EQ(cache.hits + cache.misses, 200);
     CHECK(cache.entries <= 4);

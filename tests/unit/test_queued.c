@@ -296,7 +296,7 @@ TEST(each_dispatch_gets_what_came_of_its_own_launches) {
     for (uint32_t i = 0; i < 4; i++) {
         parts[i] = (part){device, run_parse(endless), i % 2 == 0 ? 9 : 2, i < 2 ? 0 : 4, 0};
     }
-    run_in_threads(dispatch_often, parts, sizeof *parts);
+    test_in_threads(dispatch_often, parts, sizeof *parts);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_EQ(parts[i].wrong, 0);
         vyre_program_release(parts[i].program);

@@ -545,7 +545,7 @@ TEST(one_pipeline_serves_several_threads) {
     for (int i = 0; i < 4; i++) {
         all[i] = (worker){pipeline, false};
     }
-    run_in_threads(work, all, sizeof *all);
+    test_in_threads(work, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
         CHECK(all[i].right);
     }
@@ -582,7 +582,7 @@ TEST(threads_may_read_one_buffer) {
     for (int i = 0; i < 4; i++) {
         all[i] = (reader){run_compile(device, text), {x, run_buffer(device, NULL, 1)}, false};
     }
-    run_in_threads(read_it, all, sizeof *all);
+    test_in_threads(read_it, all, sizeof *all);
     for (int i = 0; i < 4; i++) {
         CHECK(all[i].right);
         CHECK_EQ(run_buffer_word(all[i].buffers[1], 0), 20 * 42);

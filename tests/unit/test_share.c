@@ -51,7 +51,7 @@ TEST(weighted_parts_cover_all_and_weigh_the_same) {
     }
 }
 
-enum { WORKERS = 4, MOST = 5000 };
+enum { WORKERS = TEST_THREADS, MOST = 5000 };
 
 typedef struct stealing {
     vyre_share_slot slots[WORKERS];
@@ -200,14 +200,10 @@ TEST(threads_take_each_item_once) {
     setup(&s, WORKERS);
     s.rounds = test_scaled(600);
     pthread_barrier_init(&s.barrier, NULL, WORKERS);
-    pthread_t threads[WORKERS];
     stealing_thread users[WORKERS];
     for (uint32_t i = 0; i < WORKERS; i++) {
         users[i] = (stealing_thread){.all = &s, .me = i};
-        REQUIRE(pthread_create(&threads[i], NULL, steal, &users[i]) == 0);
     }
-    for (uint32_t i = 0; i < WORKERS; i++) {
-        pthread_join(threads[i], NULL);
-    }
+    test_in_threads(steal, users, sizeof *users);
     pthread_barrier_destroy(&s.barrier);
 }

@@ -257,13 +257,7 @@ TEST(callers_queue) {
     _Atomic uint32_t inside = 0;
     caller c = {
         .team = team, .sum = &sum, .inside = &inside, .runs = 3 * (uint32_t)test_scaled(50)};
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, call, &c) == 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], NULL);
-    }
+    test_in_threads(call, &c, 0);
     CHECK_EQ(sum, (uint64_t)4 * c.runs * 2);
     vyre_team_destroy(team);
 }

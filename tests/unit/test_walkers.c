@@ -109,7 +109,7 @@ static vyre_status run_module(vyre_backend_device *device, vyre_backend_kernel *
         walkers[i] = (walker){
             .device = device, .pass = pass, .kernels = kernels, .meet = &meet, .number = i};
     }
-    run_in_threads(walk, walkers, sizeof *walkers);
+    test_in_threads(walk, walkers, sizeof *walkers);
     for (uint32_t i = 1; i < THREADS; i++) {
         CHECK_EQ(walkers[i].count, walkers[0].count);
         CHECK_EQ(walkers[i].sum, walkers[0].sum);
