@@ -90,6 +90,17 @@ TEST(a_source_that_does_not_change_is_read_at_the_wait) {
     CHECK_EQ(carried_private(sized, "_pending"), 0);
 }
 
+/* One after the other: what lies behind the second wait is not what lies behind the first. */
+TEST(each_copy_is_looked_at_where_it_is) {
+    static const char text[] =
+        "program p workgroup(2) elements(4) { inout s : u32[64]; out o : u32[64];\n"
+        "  private a : u32[1]; private b : u32[1];\n"
+        "  async_load(s, a, global_id.x * 4, 4, \"t\"); grid_sync; async_wait(\"t\"); grid_sync;\n"
+        "  async_load(s, b, global_id.x * 4, 4, \"u\"); grid_sync; async_wait(\"u\");\n"
+        "  s[global_id.x] = 1; o[global_id.x] = a[0] + b[0]; }";
+    CHECK_EQ(carried_private(text, "_pending"), 1);
+}
+
 TEST(a_source_that_changes_is_captured) {
     fill_input();
     /* written before the wait; behind it, by lanes that run ahead; before the begin, by lanes that

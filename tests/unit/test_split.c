@@ -482,17 +482,31 @@ static void check_lives(const vyre_module *m) {
     CHECK_EQ(vyre_module_next_live(m, 0, v->carry_count), VYRE_NONE);
 }
 
+/* No word has two values at once. */
+static void check_slots(const vyre_module_view *v) {
+    for (uint32_t i = 0; i < v->live_count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            const vyre_life *x = &v->lives[i], *y = &v->lives[k];
+            const vyre_carry *a = &v->carries[x->carry], *b = &v->carries[y->carry];
+            const bool meet = x->first < y->end && y->first < x->end;
+            CHECK(!meet || x->carry == y->carry || a->kind != VYRE_CARRY_LANE ||
+                  b->kind != VYRE_CARRY_LANE || a->slot != b->slot);
+        }
+    }
+}
+
 TEST(lives_are_asked_by_step) {
-    vyre_program *p =
-        run_parse("program p workgroup(2) elements(4) { inout a : u32[4]; param n : u32 = 3;\n"
-                  "workgroup w : u32[2]; let i = global_id.x; let x = a[i]; let y = a[3 - i] + 7;\n"
-                  "w[1 - local_id.x] = x;\n"
-                  "grid_sync; a[i] = x;\n"
-                  "if (n > 2) { grid_sync; a[i] = a[3 - i] + 1; grid_sync; a[3 - i] = 1; }\n"
-                  "else { grid_sync; let z = a[3 - i]; grid_sync; a[i] = z + y; }\n"
-                  "for (k in 0 .. n) { grid_sync; let u = a[3 - i]; grid_sync; a[i] = u + k;\n"
-                  "    if (i == k) { exit; } }\n"
-                  "grid_sync; a[3 - i] = a[i] + w[local_id.x]; }");
+    vyre_program *p = run_parse(
+        "program p workgroup(2) elements(4) { inout a : u32[4]; param n : u32 = 3;\n"
+        "workgroup w : u32[2]; let i = global_id.x; let x = a[i]; let y = a[3 - i] + 7; let r = "
+        "a[i ^ 1];\n"
+        "w[1 - local_id.x] = x;\n"
+        "grid_sync; a[i] = x;\n"
+        "if (n > 2) { grid_sync; let q = a[3 - i] + 1; grid_sync; a[3 - i] = q + r; }\n"
+        "else { grid_sync; let z = a[3 - i]; let v = a[i ^ 2]; grid_sync; a[i] = z + v + y; }\n"
+        "for (k in 0 .. n) { grid_sync; let u = a[3 - i]; grid_sync; a[i] = u + k;\n"
+        "    if (i == k) { exit; } }\n"
+        "grid_sync; a[3 - i] = a[i] + w[local_id.x] + x; }");
     for (int keep = 0; keep < 2; keep++) {
         const vyre_split_options options = {.keep_barriers = keep != 0};
         vyre_module *m = NULL;
@@ -505,6 +519,7 @@ TEST(lives_are_asked_by_step) {
         }
         CHECK(sleeps); /* y, in the other arm */
         check_lives(m);
+        check_slots(v);
         vyre_module_release(m);
     }
     vyre_program_release(p);

@@ -236,6 +236,7 @@ TEST(private_tables_that_are_overwritten_are_not_alive) {
         {"for (k in 0 .. 3) { for (j in 0 .. 2) { a[j][k] = s[15 - i]; } }", 0},
         {"for (j in 0 .. 6) { a[j / 3][j % 3] = s[15 - i]; }", 0},
         {"for (j in 0 .. 6) { a[j / 2][j % 2] = s[15 - i]; }", 6},
+        {"for (j in 0 .. 6) { a[0][j] = s[15 - i]; }", 6},
         {"for (k in 0 .. 2) { for (j in 0 .. 2) { a[k][j] = s[15 - i]; } }", 6},
         {"for (k in 0 .. 2) { for (j in 0 .. 3) { if (j == 1) { break; } a[k][j] = s[15 - i]; } }",
          6},
