@@ -7,7 +7,7 @@
  *     included; or
  *   - control can come to both from one branch at which lanes part: some run the load while others
  *     run the write.
- * A backward pass finds `ahead`: what may be written from a step on. A forward pass finds `behind`:
+ * A backward walk finds `ahead`: what may be written from a step on. A forward walk finds `behind`:
  * what may have been written before; where lanes part it adds what is ahead of the branch, for that
  * is what the others may be doing. Buffers end their interval at grid barriers and part at branches
  * that are not uniform over the grid; for workgroup memory it is workgroup barriers and the group.
@@ -33,7 +33,7 @@
  * Loads at an index that varies are not asked for: what they give varies in any case. Only where
  * workgroup memory may be alike it matters whether all groups load the same.
  *
- * 64 places at a time are tracked in a word per step; passes are repeated until nothing changes,
+ * 64 places at a time are tracked in a word per step; walks are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"

@@ -3,7 +3,7 @@
 
 #include "ir/builder_state.h"
 
-/* Deeper than the validator allows in sources, so that passes have room. */
+/* Deeper than the validator allows in sources, so that rewrites have room. */
 enum { DEPTH = VYRE_BUILDER_EXPR_DEPTH };
 
 static vyre_expr add_expr(vyre_builder *b, vyre_expr_node node) {

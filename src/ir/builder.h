@@ -6,7 +6,7 @@
 #include "vyre/ir.h"
 
 enum {
-    /* Deeper than the validator allows in sources (VYRE_LIMIT_EXPR_DEPTH), so that passes have
+    /* Deeper than the validator allows in sources (VYRE_LIMIT_EXPR_DEPTH), so that rewrites have
      * room; bounds a stack frame of the builder. */
     VYRE_BUILDER_EXPR_DEPTH = 512,
     /* More than a source may have with all calls inlined (VYRE_LIMIT_INLINED), likewise. */
@@ -40,7 +40,7 @@ vyre_var vyre_build_combine(vyre_builder *builder, const char *name, uint32_t nu
 vyre_var vyre_build_base(vyre_builder *builder, const char *name, uint32_t number,
                          vyre_reduce_op op, vyre_type type);
 
-/* Makes the builder fail, for reasons that a pass has; the first error is kept. */
+/* Makes the builder fail, for reasons that a rewrite has; the first error is kept. */
 void vyre_builder_fail(vyre_builder *builder, vyre_status status, const char *fix,
                        const char *format, ...) VYRE_PRINTF(4, 5);
 

@@ -1,4 +1,4 @@
-/* The frame of statement-wise passes. */
+/* The frame of statement-wise rewrites. */
 #include "ir/each.h"
 
 #include "base/diag.h"

@@ -1,4 +1,5 @@
-/* The frame of passes that replace some statements of a program without calls and keep the rest. */
+/* The frame of rewrites that replace some statements of a program without calls and keep the rest.
+ */
 #ifndef VYRE_SRC_IR_EACH_H
 #define VYRE_SRC_IR_EACH_H
 

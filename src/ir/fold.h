@@ -1,4 +1,4 @@
-/* Evaluation of constant expressions, for consts and for passes that fold.
+/* Evaluation of constant expressions, for consts and for rewrites that fold.
  *
  * This is a second, independent statement of what the operators mean: the reference backend has its
  * own and shares nothing with this one; tests/unit/test_fold_ref.c compares the two. */

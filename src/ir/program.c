@@ -1,5 +1,5 @@
 /* Programs: ownership, look-up, equality, hash. Equality and hash see the same things: everything
- * that the printed text shows, nothing about places. Both are one pass. */
+ * that the printed text shows, nothing about places. Both are one walk. */
 #include "ir/program.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The one rewriter: copies parts of a program into a builder, through maps of declarations,
- * variables and functions, with places kept. A pass sets up the maps, copies what it keeps and
+ * variables and functions, with places kept. A rewrite sets up the maps, copies what it keeps and
  * builds what it changes. */
 #ifndef VYRE_SRC_IR_REWRITE_H
 #define VYRE_SRC_IR_REWRITE_H

@@ -1,5 +1,5 @@
-/* Names that occur once in a program. Passes that dissolve scopes or copy code give every variable
- * such a name, so that what they make can be printed and parsed. */
+/* Names that occur once in a program. Rewrites that dissolve scopes or copy code give every
+ * variable such a name, so that what they make can be printed and parsed. */
 #ifndef VYRE_SRC_IR_UNIQUE_H
 #define VYRE_SRC_IR_UNIQUE_H
 

@@ -1,4 +1,4 @@
-/* Opening an object: one pass over the sections, one over the symbols, one over the relocations
+/* Opening an object: one walk over the sections, one over the symbols, one over the relocations
  * checks every offset, size, index and string against the file, with arithmetic that can't wrap, so
  * that the readers need no failure. Structures are copied out, since nothing promises alignment.
  * Costs time linear in the file; allocates nothing. What is written in the sections is not looked

@@ -231,7 +231,7 @@ static vyre_status survey_relocation(loader *l, const Elf64_Shdr *target, const 
 
 static vyre_status apply_relocation(loader *l, uint32_t target, const Elf64_Rela *r);
 
-/* Both passes over the relocations. */
+/* Both walks over the relocations. */
 static vyre_status each_relocation(loader *l, bool apply) {
     for (uint32_t i = 1; i < l->elf->section_count; i++) {
         Elf64_Shdr s = vyre_elf_section(l->elf, i);

@@ -2,8 +2,8 @@
  *
  *     let x = a;  use(x);  x = b;  use(x);   ->   let x = a;  use(x);  let x_2 = b;  use(x_2);
  *
- * Passes that ask where a variable is set, or over which lanes it is the same, then get the answer
- * for the value they ask about and not for all that the variable ever is. */
+ * Rewrites that ask where a variable is set, or over which lanes it is the same, then get the
+ * answer for the value they ask about and not for all that the variable ever is. */
 #ifndef VYRE_SRC_OPT_WEBS_H
 #define VYRE_SRC_OPT_WEBS_H
 

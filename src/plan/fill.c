@@ -12,8 +12,8 @@
 
 enum {
     FILL_MAX = 16384,
-    STEPS = 3000,       /* of the search for one group */
-    STEPS_PER_NODE = 64 /* steps that count as one node */
+    LOOKS = 3000,       /* of the search for one group */
+    LOOKS_PER_NODE = 64 /* looks at a wave that count as one node */
 };
 
 static const double urges[] = {0.0, 0.25, 1.0, 4.0, 16.0};
@@ -37,7 +37,7 @@ typedef struct fill {
     uint32_t best_count;
     uint32_t *released;
     uint32_t *place;
-    uint64_t steps;
+    uint64_t looks;
     uint64_t seed;
 } fill;
 
@@ -139,12 +139,12 @@ static void choose(fill *f, uint64_t room, double waste) {
     uint32_t taken = 0, at = 0;
     double value = 0, best = -1;
     f->best_count = 0;
-    for (uint32_t step = 0; step < STEPS; step++) {
+    for (uint32_t k = 0; k < LOOKS; k++) {
         while (at < f->avail_count && (cost[f->avail[at]] > room ||
                                        value + (double)room * f->density[f->avail[at]] <= best)) {
             at++;
         }
-        f->steps++;
+        f->looks++;
         if (at < f->avail_count) {
             room -= cost[f->avail[at]];
             value += (double)cost[f->avail[at]] * f->density[f->avail[at]];
@@ -193,7 +193,7 @@ static bool attempt(fill *f, uint32_t groups) {
     for (uint32_t g = 0; g < groups && spare > -0.5; g++) {
         uint64_t room = pack->capacity;
         uint32_t released = 0, before = f->avail_count;
-        f->steps += before;
+        f->looks += before;
         if (!put_urgent(f, g, groups - g, &room, &released)) {
             return false;
         }
@@ -221,12 +221,12 @@ static void keep(vyre_pack *pack, const fill *f, bool back, uint32_t groups) {
 /* True when the heuristics should stop. */
 static bool try_way(vyre_pack *pack, fill *f, uint32_t groups, uint32_t way, double strength) {
     bool back = way % 2 != 0;
-    f->steps = 0;
+    f->looks = 0;
     begin(f, &pack->view[back], urges[way / 2], strength);
     if (attempt(f, groups)) {
         keep(pack, f, back, groups);
     }
-    pack->nodes += f->steps / STEPS_PER_NODE;
+    pack->nodes += f->looks / LOOKS_PER_NODE;
     return pack->nodes >= pack->node_limit || vyre_pack_stop(pack, "heuristics");
 }
 

@@ -64,7 +64,8 @@ static void rooms_take(vyre_pack_rooms *rooms, uint32_t group, uint64_t need) {
 
 enum { DIGIT = 11, DIGITS = 1 << DIGIT };
 
-/* One stable counting pass: `from` into `to` by descending digit; false when all digits agree. */
+/* One round of a stable counting sort: `from` into `to` by descending digit; false when all digits
+ * agree. */
 static bool pass_by_digit(const uint64_t *key, unsigned shift, const uint32_t *from, uint32_t *to,
                           uint32_t count) {
     uint32_t place[DIGITS] = {0};

@@ -9,7 +9,7 @@
 enum {
     SEARCH_WAVES = 128,     /* the search is used up to this many */
     SEARCH_NODES = 1 << 13, /* for each question */
-    MOST_STEPS = 40,
+    MOST_ATTEMPTS = 40,
     WORK = 1 << 22, /* waves and dependencies looked at by all attempts together, */
     FINE = 64       /* and the part of the peak that more work must be able to save */
 };
@@ -71,13 +71,13 @@ static vyre_status ask(vyre_planner *planner, vyre_pack *pack, uint64_t capacity
     return status;
 }
 
-/* Whether another step may be worth its time. */
-static bool worthwhile(const vyre_pack *pack, uint64_t low, uint64_t high, uint64_t step) {
+/* Whether another attempt may be worth its time. */
+static bool worthwhile(const vyre_pack *pack, uint64_t low, uint64_t high, uint64_t attempt) {
     uint64_t size = (uint64_t)pack->count + pack->view[0].succ.start[pack->count];
-    if (low >= high || step >= MOST_STEPS) {
+    if (low >= high || attempt >= MOST_ATTEMPTS) {
         return false;
     }
-    return pack->count <= SEARCH_WAVES || (high - low > high / FINE && step <= WORK / size);
+    return pack->count <= SEARCH_WAVES || (high - low > high / FINE && attempt <= WORK / size);
 }
 
 vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag *diag) {
@@ -90,7 +90,7 @@ vyre_status vyre_pack_flatten(vyre_planner *planner, vyre_pack *pack, vyre_diag 
     if (worthwhile(pack, low, high, 0) && !vyre_pack_fitter_init(planner, pack, &fitter)) {
         return vyre_planner_storage(planner, diag);
     }
-    for (uint64_t step = 0; worthwhile(pack, low, high, step); step++) {
+    for (uint64_t attempt = 0; worthwhile(pack, low, high, attempt); attempt++) {
         if (vyre_pack_stop(pack, "peak")) {
             break;
         }

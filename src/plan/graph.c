@@ -1,5 +1,5 @@
 /* The wave graph: dependencies become adjacency lists (lists.c), and the layers fall out of one
- * breadth-first pass in which the result array is itself the queue. O(waves + deps) time and
+ * breadth-first walk in which the result array is itself the queue. O(waves + deps) time and
  * memory.
  *
  * Right because a wave enters the queue when its last predecessor leaves it: it then stands one
@@ -34,7 +34,7 @@ static vyre_status bad_edge(vyre_planner *planner, const vyre_wave_set *set, vyr
 }
 
 /* Every unscheduled wave has an unscheduled predecessor, so walking back from any of them must
- * come round to a cycle within as many steps as there are waves. */
+ * come round to a cycle after as many waves as there are. */
 static uint32_t wave_on_cycle(const vyre_wave_set *set, const uint32_t *waiting, uint32_t *pred) {
     uint32_t wave = 0;
     for (size_t i = 0; i < set->dep_count; i++) {
@@ -44,7 +44,7 @@ static uint32_t wave_on_cycle(const vyre_wave_set *set, const uint32_t *waiting,
             wave = dep.after;
         }
     }
-    for (uint32_t step = 0; step < set->wave_count; step++) {
+    for (uint32_t k = 0; k < set->wave_count; k++) {
         wave = pred[wave];
     }
     return wave;

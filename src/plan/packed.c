@@ -88,10 +88,10 @@ vyre_status vyre_plan_packed(vyre_planner *planner, vyre_plan_graph *graph, cons
     pack.lower_bound = plan->lower_bound;
     pack.groups = plan->group_count;
     places_from_groups(&pack, planner->order.data, planner->start.data);
-    static vyre_status (*const steps[])(vyre_planner *, vyre_pack *, vyre_diag *) = {
+    static vyre_status (*const phases[])(vyre_planner *, vyre_pack *, vyre_diag *) = {
         vyre_pack_bound, vyre_pack_fit, vyre_pack_fill, vyre_pack_search, vyre_pack_flatten};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == VYRE_OK; i++) {
-        status = steps[i](planner, &pack, diag);
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0] && status == VYRE_OK; i++) {
+        status = phases[i](planner, &pack, diag);
     }
     if (status != VYRE_OK) {
         return status;

@@ -1,4 +1,4 @@
-/* The public planning calls: checks of the arguments, the order of the steps, the figures of the
+/* The public planning calls: checks of the arguments, the order of the phases, the figures of the
  * finished plan. */
 #include "plan/packed.h"
 #include "plan/planner.h"

@@ -25,7 +25,7 @@
 enum {
     SEARCH_MAX = 1024,   /* waves */
     POLL = 1024,         /* nodes between looks at the cancel flag */
-    STEPS_PER_NODE = 32, /* enumeration steps that count as one node */
+    LOOKS_PER_NODE = 32, /* looks at a set that count as one node */
     NARROW = 24,         /* children of a state in the first round */
     FIRST_EFFORT = 4096  /* nodes of each question in the first round */
 };
@@ -342,7 +342,7 @@ static bool out_of_effort(search *s) {
  * does not fit, and hopeless when not even all waves to come could fill the room. */
 static void expand(search *s, uint32_t number) {
     uint32_t depth = s->states.state[number].depth, taken = 0, kept = 0, at = 0, items;
-    uint64_t room, steps = 0, least = UINT64_MAX;
+    uint64_t room, looks = 0, least = UINT64_MAX;
     memcpy(s->base, vyre_states_set(&s->states, number), s->words * sizeof *s->base);
     s->parent = number;
     if (!open_state(s, s->groups - depth, &items, &room)) {
@@ -366,10 +366,10 @@ static void expand(search *s, uint32_t number) {
         if (taken == 0 || s->found != VYRE_STATE_NONE || s->states.failed) {
             return;
         }
-        if (++steps % STEPS_PER_NODE == 0) {
+        if (++looks % LOOKS_PER_NODE == 0) {
             s->pack->nodes++;
         }
-        if (kept >= s->width || (steps % POLL == 0 && out_of_effort(s))) {
+        if (kept >= s->width || (looks % POLL == 0 && out_of_effort(s))) {
             s->complete = false;
             return;
         }

@@ -313,7 +313,7 @@ static vyre_status split_blocks(vyre_module *m, const vyre_split_options *option
     return status;
 }
 
-/* Statements at which the grid waits, after a pass that keeps their order. */
+/* Statements at which the grid waits, after a rewrite that keeps their order. */
 static void find_waits_again(vyre_module *m, const vyre_program_view *before) {
     const vyre_program_view *now = vyre_program_get(m->source);
     uint32_t kept = 0, cut = 0;

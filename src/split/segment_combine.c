@@ -6,7 +6,7 @@
  *
  * The order is that of the language where it matters: floats by the tree, in place, and scans of
  * floats in steps of 1, 2, 4, ..., from the last group to the first, so that each step sees the
- * values before it. Integers take one pass. Cost: as many operations as there are groups, by one
+ * values before it. Integers take one walk. Cost: as many operations as there are groups, by one
  * lane; of a scan of floats times their logarithm.
  *
  * All living lanes of a group write the same value. A lane reads its base before it writes there

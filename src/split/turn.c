@@ -3,7 +3,7 @@
  * and copies that are pending at them are lowered, and what that adds are variables like others,
  * whose versions are taken apart again. What can't be lowered so is not turned.
  *
- * Statements are found again by their order: passes keep that of statements at which the grid
+ * Statements are found again by their order: rewrites keep that of statements at which the grid
  * waits. */
 #include "split/turn.h"
 

@@ -1,4 +1,4 @@
-/* Lexer: one pass over the bytes to see that they are text, one over the characters to cut tokens.
+/* Lexer: one walk over the bytes to see that they are text, one over the characters to cut tokens.
  *
  * Brackets are matched while scanning and their depth is bounded, so that ten megabytes of brackets
  * are refused after the first few thousand. Memory is linear in the text: 20 bytes a token. */

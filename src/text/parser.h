@@ -6,7 +6,7 @@
  * statement at a time (expression.c), because a literal's type may come from what stands to its
  * right, and because effects inside an expression become statements before it (elaborate.c).
  *
- * The tree is an array in evaluation order: operands before users, left before right. Every pass is
+ * The tree is an array in evaluation order: operands before users, left before right. Every walk is
  * a loop over it, so depth of input is never depth of the C stack. */
 #ifndef VYRE_SRC_TEXT_PARSER_H
 #define VYRE_SRC_TEXT_PARSER_H

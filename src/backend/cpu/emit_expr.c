@@ -1,4 +1,4 @@
-/* Expressions. The nodes of a statement stand in evaluation order, so one pass makes them all.
+/* Expressions. The nodes of a statement stand in evaluation order, so one walk makes them all.
  *
  * What the language defines and LLVM does not: division by zero and the lowest value by -1 (the
  * divisor is replaced by 1, the quotient selected), shift amounts (masked), float to integer

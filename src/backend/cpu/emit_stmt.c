@@ -1,4 +1,4 @@
-/* Statements. Lists are linear, so one pass with a stack of open scopes emits them. Labels of a
+/* Statements. Lists are linear, so one walk with a stack of open scopes emits them. Labels of a
  * scope: elseN, endN (its end is reached), headN (a loop's test), contN (the end of a trip), outN
  * (behind it). */
 #include <stdio.h>

@@ -66,7 +66,7 @@ static cpu_side side_of(const cpu_emit *e, const vyre_stmt_node *s) {
     }
 }
 
-/* One pass; true: something was found. */
+/* One walk; true: something was found. */
 static bool find_differences(cpu_emit *e) {
     vyre_stmt apart = e->p->entry; /* statements before this one are emitted gang by gang */
     bool found = false;

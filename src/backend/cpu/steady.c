@@ -6,7 +6,7 @@
  * ids, and variables that are bound outside and not assigned inside; loads never do, since another
  * lane may write meanwhile. It MOVES by a step per trip if it is the loop's variable, a sum or
  * difference of such, a product with what stays, or a variable that is bound to such an expression
- * inside. A step is known if only literals are in it. One pass over the body, operands before users
+ * inside. A step is known if only literals are in it. One walk over the body, operands before users
  * and definitions before uses. */
 #include "backend/cpu/kernel.h"
 #include "base/alloc.h"

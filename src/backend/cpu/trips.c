@@ -11,7 +11,7 @@
  * has elements of its own. Other lanes are no matter: what they touch without a grid barrier in
  * between was free to come in any order.
  *
- * One pass over the segment, definitions before uses. Looking ahead at run time costs a step of the
+ * One walk over the segment, definitions before uses. Looking ahead at run time costs a step of the
  * schedule for a trip, and a comparison of all scalars. */
 #include "backend/cpu/trips.h"
 

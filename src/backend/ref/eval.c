@@ -1,5 +1,5 @@
 /* Expressions. The nodes of a statement stand in evaluation order, operands before users, so one
- * pass over the range computes them all, each into its own place. Integers of all types are
+ * walk over the range computes them all, each into its own place. Integers of all types are
  * computed in 64 (where needed 128) bits and cut to their width: wrapping, sign and division rules
  * are said once. Floats are the host's f32 and f64; the build forbids contraction and the machine
  * sets the default floating environment.

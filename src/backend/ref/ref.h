@@ -1,6 +1,6 @@
 /* The reference backend: the meaning of the IR, in the simplest code that is right.
  *
- * It interprets a checked program statement by statement and uses no analysis, pass or folder of
+ * It interprets a checked program statement by statement and uses no analysis, rewrite or folder of
  * the rest of vyre, so that it can judge them. One call runs one dispatch over the caller's memory,
  * on the calling thread. */
 #ifndef VYRE_SRC_BACKEND_REF_REF_H
