@@ -193,12 +193,12 @@ static uint64_t count_indices(const vyre_cover *c, vyre_expr index, uint32_t *ou
 }
 
 bool vyre_cover_by_group(const vyre_cover *c, vyre_expr index, uint64_t count) {
-    uint32_t axes;
+    uint32_t axes = 0;
     return count_indices(c, index, &axes) == count;
 }
 
 bool vyre_cover_by_lane(const vyre_cover *c, vyre_expr index, uint64_t count) {
-    uint32_t axes;
+    uint32_t axes = 0;
     return count_indices(c, index, &axes) == count && axes == 0;
 }
 

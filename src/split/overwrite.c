@@ -160,10 +160,8 @@ static void look_at_if(vyre_overwrites *o, vyre_stmt opener) {
             continue;
         }
         vyre_overwrite_memory *m = &o->memory[n->decl];
-        if (s < middle) {
-            m->filled = s;
-        } else if (m->filled != VYRE_NONE &&
-                   vyre_cover_is_same(&o->outside, stmts[m->filled].arg[0], n->arg[0])) {
+        if (s < middle || (m->filled != VYRE_NONE &&
+                           vyre_cover_is_same(&o->outside, stmts[m->filled].arg[0], n->arg[0]))) {
             m->filled = s;
         }
     }

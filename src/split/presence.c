@@ -285,8 +285,12 @@ uint32_t vyre_runs_unite(vyre_presences *found, uint32_t x, uint32_t y) {
     uint32_t head = VYRE_NONE, last = VYRE_NONE;
     while ((x != VYRE_NONE || y != VYRE_NONE) && !found->failed) {
         const vyre_run *a = vyre_run_at(found, x), *b = vyre_run_at(found, y);
-        const bool takes_x = !b || (a && a->first <= b->first);
-        const vyre_run run = takes_x ? *a : *b;
+        const bool takes_x = a && (!b || a->first <= b->first);
+        const vyre_run *from = takes_x ? a : b;
+        if (!from) {
+            break;
+        }
+        const vyre_run run = *from;
         vyre_run *before = last == VYRE_NONE ? NULL : &found->runs.data[last];
         x = takes_x ? run.next : x;
         y = takes_x ? y : run.next;
