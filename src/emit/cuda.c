@@ -32,14 +32,7 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         [VYRE_ATOMIC_CAS] = "    return ($T)atomicCAS((vy_wide *)p, (vy_wide)e, (vy_wide)v);\n",
     };
     op = op == VYRE_ATOMIC_CAS_WEAK ? VYRE_ATOMIC_CAS : op;
-    if (op == VYRE_ATOMIC_LOAD || op == VYRE_ATOMIC_STORE) { /* never torn; fences order them */
-        return op == VYRE_ATOMIC_LOAD ? "    return *($Svolatile const $T *)p;\n"
-                                      : "    *($Svolatile $T *)p = v;\n";
-    }
-    if (vyre_type_is_float(type) && op != VYRE_ATOMIC_EXCHANGE) {
-        return NULL;
-    }
-    return type == VYRE_F64 ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
+    return emit_native_atomic(narrow, wide, op, type);
 }
 
 static void put_kernel_head(vyre_text *out, const uint32_t size[3]) {
@@ -78,12 +71,7 @@ const emit_dialect emit_cuda = {
 /* What every device has; a kernel that needs more would have to ask for it. */
 static vyre_status check_limits(const vyre_program_view *p, vyre_diag *diag) {
     const uint64_t lanes = (uint64_t)p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
-    uint64_t bytes = 0, count = 0;
-    for (vyre_decl i = 0; i < p->decl_count; i++) {
-        if (p->decls[i].role == VYRE_WORKGROUP && emit_constant_count(p, i, &count)) {
-            bytes += count * vyre_type_size((vyre_type)p->decls[i].type);
-        }
-    }
+    const uint64_t bytes = emit_workgroup_bytes(p);
     return lanes <= MOST_LANES && p->workgroup[2] <= 64 && bytes <= MOST_SHARED
                ? VYRE_OK
                : vyre_fail(diag, VYRE_UNSUPPORTED, "use smaller workgroups",
@@ -103,11 +91,9 @@ static void put_launch(emit_c_state *file, const emit_program *e, bool waits) {
                      "    %s_kernel<<<vy_blocks(vy), dim3(%u, %u, %u), 0, cudaStreamPerThread>>>(",
                      e->p->name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     emit_arguments(out, e, "", "");
-    vyre_text_puts(out, ");\n    vy_check(cudaGetLastError());\n");
-    if (waits) {
-        vyre_text_puts(out, "    vy_check(cudaStreamSynchronize(cudaStreamPerThread)); // traps\n");
-    }
-    vyre_text_puts(out, "}\n\n");
+    vyre_text_printf(out, ");\n    vy_check(cudaGetLastError());\n%s}\n\n",
+                     waits ? "    vy_check(cudaStreamSynchronize(cudaStreamPerThread)); // traps\n"
+                           : "");
 }
 
 static vyre_status put_segment(emit_c_state *file, uint32_t number, vyre_diag *diag) {
@@ -139,13 +125,12 @@ static vyre_status lower_whole(const emit_c_state *file, vyre_program **out_prog
                                vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(file->module);
     const uint64_t kinds = vyre_program_get(m->source)->stats.stmt_kinds;
-    const uint64_t needs = BIT(GRID_SYNC) | BIT(SWAP);
     const uint64_t refused = BIT(EXIT) | BIT(TRAP) | BIT(PART) | BIT(COMBINE) | BIT(BASE) |
                              BIT(ALL_REDUCE) | BIT(ALL_GATHER) | BIT(REDUCE_SCATTER) |
                              BIT(BROADCAST);
     vyre_capabilities can;
     *out_program = NULL;
-    if (!(kinds & needs) || kinds & refused) {
+    if (!(kinds & (BIT(GRID_SYNC) | BIT(SWAP))) || kinds & refused) {
         return VYRE_OK;
     }
     (void)vyre_capabilities_named("opencl", &can, NULL);
@@ -182,13 +167,12 @@ static vyre_status put_whole(emit_c_state *file, emit_program *e, vyre_diag *dia
               (unsigned)(size[0] * size[1] * size[2]));
     vyre_text_puts(e->out, "        void *vy_given[] = {");
     emit_arguments(e->out, e, "", "(void *)&");
-    vyre_text_puts(e->out, "};\n");
-    emit_line(e, "    vy_check(cudaLaunchCooperativeKernel((const void *)%s_kernel, vy_blocks(vy),",
-              name);
-    emit_line(e, "        dim3(%u, %u, %u), vy_given, 0, cudaStreamPerThread));", (unsigned)size[0],
-              (unsigned)size[1], (unsigned)size[2]);
-    emit_line(e, "    goto vy_done;");
-    emit_line(e, "}");
+    vyre_text_printf(
+        e->out,
+        "};\n        vy_check(cudaLaunchCooperativeKernel((const void *)%s_kernel, vy_blocks(vy),\n"
+        "            dim3(%u, %u, %u), vy_given, 0, cudaStreamPerThread));\n"
+        "        goto vy_done;\n    }\n",
+        name, (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
     return status;
 }
 

@@ -161,6 +161,11 @@ void emit_use(emit_used *used, emit_helper helper, emit_space space, vyre_type t
 /* Writes the helpers that are used, and those that they use. */
 void emit_write_helpers(vyre_text *text, const emit_dialect *dialect, const emit_used *used);
 
+/* The body of an atomic where the device has those of integers: its own of 32 and 64 bits by
+ * vyre_atomic_op, volatile access for load and store, or NULL. */
+const char *emit_native_atomic(const char *const *narrow, const char *const *wide,
+                               vyre_atomic_op op, vyre_type type);
+
 /* Names. `all` begins with what means something in C and to the emitter. */
 bool emit_names_init(vyre_unique *all, const vyre_allocator *a);
 /* A name of the program as one of C, unlike any other; NULL when out of memory. */
@@ -210,6 +215,8 @@ void emit_line_of(emit_program *e, vyre_place place, const char *format, ...) VY
 
 /* Number of elements of memory whose size is a constant; false for others. */
 bool emit_constant_count(const vyre_program_view *p, vyre_decl decl, uint64_t *out_count);
+/* Bytes of workgroup memory. */
+uint64_t emit_workgroup_bytes(const vyre_program_view *p);
 /* Whether memory is a buffer whose length comes as an argument beside it. */
 bool emit_has_len(const vyre_program_view *p, vyre_decl decl);
 /* Makes texts of the expressions [first, end), which are complete trees. */

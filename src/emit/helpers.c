@@ -338,6 +338,18 @@ static const char *new_value(vyre_atomic_op op, vyre_type type) {
     return "v";
 }
 
+const char *emit_native_atomic(const char *const *narrow, const char *const *wide,
+                               vyre_atomic_op op, vyre_type type) {
+    if (op == VYRE_ATOMIC_LOAD || op == VYRE_ATOMIC_STORE) { /* never torn; fences order them */
+        return op == VYRE_ATOMIC_LOAD ? "    return *($Svolatile const $T *)p;\n"
+                                      : "    *($Svolatile $T *)p = v;\n";
+    }
+    if (type == VYRE_F64 || (vyre_type_is_float(type) && op != VYRE_ATOMIC_EXCHANGE)) {
+        return NULL;
+    }
+    return vyre_type_size(type) == 8 ? wide[op] : narrow[op];
+}
+
 /* Memory of a group whose lanes one thread runs needs nothing special. */
 static bool is_alone(const emit_dialect *dialect, emit_space space) {
     return dialect->lanes_are_loops && space == EMIT_WORKGROUP;

@@ -27,6 +27,16 @@ void emit_params(vyre_text *out, const emit_program *e, const char *begin) {
     }
 }
 
+uint64_t emit_workgroup_bytes(const vyre_program_view *p) {
+    uint64_t bytes = 0, count = 0;
+    for (vyre_decl i = 0; i < p->decl_count; i++) {
+        if (p->decls[i].role == VYRE_WORKGROUP && emit_constant_count(p, i, &count)) {
+            bytes += count * vyre_type_size((vyre_type)p->decls[i].type);
+        }
+    }
+    return bytes;
+}
+
 void emit_arguments(vyre_text *out, const emit_program *e, const char *begin, const char *before) {
     for (vyre_decl i = 0; i < e->p->decl_count; i++) {
         const uint8_t role = e->p->decls[i].role;

@@ -9,6 +9,10 @@
 #include "base/diag.h"
 #include "emit/c.h"
 
+/* One that fails costs a load. */
+static const char looks_first[] = "    const $T seen = *($Svolatile const $T *)p;\n"
+                                  "    return seen == e ? atomic_cmpxchg(p, e, v) : seen;\n";
+
 static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
     static const char *const narrow[VYRE_ATOMIC_COUNT] = {
         [VYRE_ATOMIC_ADD] = "    return atomic_add(p, v);\n",
@@ -19,9 +23,8 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         [VYRE_ATOMIC_OR] = "    return atomic_or(p, v);\n",
         [VYRE_ATOMIC_XOR] = "    return atomic_xor(p, v);\n",
         [VYRE_ATOMIC_EXCHANGE] = "    return atomic_xchg(p, v);\n",
-        [VYRE_ATOMIC_CAS] = "    const $T seen = *($Svolatile const $T *)p;\n"
-                            "    return seen == e ? atomic_cmpxchg(p, e, v) : seen;\n",
-        [VYRE_ATOMIC_CAS_WEAK] = "    return atomic_cmpxchg(p, e, v);\n",
+        [VYRE_ATOMIC_CAS] = looks_first,
+        [VYRE_ATOMIC_CAS_WEAK] = looks_first,
     };
     static const char *const wide[VYRE_ATOMIC_COUNT] = {
         /* all else needs more extensions */
@@ -31,14 +34,7 @@ static const char *atomic_text(vyre_atomic_op op, vyre_type type) {
         [VYRE_ATOMIC_CAS] = "    return atom_cmpxchg(p, e, v);\n",
         [VYRE_ATOMIC_CAS_WEAK] = "    return atom_cmpxchg(p, e, v);\n",
     };
-    if (op == VYRE_ATOMIC_LOAD || op == VYRE_ATOMIC_STORE) { /* never torn; fences order them */
-        return op == VYRE_ATOMIC_LOAD ? "    return *($Svolatile const $T *)p;\n"
-                                      : "    *($Svolatile $T *)p = v;\n";
-    }
-    if (vyre_type_is_float(type) && op != VYRE_ATOMIC_EXCHANGE) {
-        return NULL;
-    }
-    return type == VYRE_F64 ? NULL : vyre_type_size(type) == 8 ? wide[op] : narrow[op];
+    return emit_native_atomic(narrow, wide, op, type);
 }
 
 static void put_kernel_head(vyre_text *out, const uint32_t size[3]) {
@@ -188,6 +184,7 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
     if (status != VYRE_OK) {
         return status;
     }
+    const uint64_t units = memory / sizeof(uint64_t[8]) + 1;
     vyre_text_puts(out, group_text);
     vyre_text_append(out, vyre_text_string(&file->segments), file->segments.length);
     put_kernel_head(out, (const uint32_t[]){1, 1, 1});
@@ -202,7 +199,7 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
         "                         (uint32_t)get_num_groups(1),\n"
         "                         (uint32_t)get_num_groups(2), (local char *)vy_memory};\n"
         "    %s_group(&vy",
-        (unsigned long long)(memory / sizeof(uint64_t[8]) + 1), e.p->name);
+        (unsigned long long)units, e.p->name);
     emit_arguments(out, &e, ", ", "");
     vyre_text_puts(out, ");\n}\n");
     status = emit_program_status(&e, diag);
