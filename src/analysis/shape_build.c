@@ -52,7 +52,7 @@ typedef struct frame {
     /* loops */
     uint32_t leaving; /* join: what decides when lanes leave */
     uint32_t again;   /* control of the ends of a trip so far, or VYRE_NONE */
-    uint32_t loop_vars, work;
+    uint32_t loop_vars;
     /* calls */
     vyre_stmt resume, resume_end;
     uint32_t result;
@@ -69,6 +69,7 @@ typedef struct walk {
     uint32_t *place;   /* per variable: behind its entry in loop_vars of the innermost
                           loop that assigns it; 0: none does */
     uint32_t serial;
+    uint32_t work; /* so far, of LOOP_WORK */
     VYRE_VEC(frame) frames;
     VYRE_VEC(change) changes;
     VYRE_VEC(outcome) outcomes;
@@ -79,9 +80,9 @@ typedef struct walk {
     bool failed; /* out of memory */
 } walk;
 
-/* Breaks and continues of one loop times its variables; beyond it the variables are taken as
- * varying, so that hostile programs cost no more than linear time. */
-enum { LOOP_WORK = 1 << 20 };
+/* Breaks and continues of loops times their variables, over the whole program; beyond it the
+ * variables are taken as varying, so that hostile programs cost no more than some milliseconds. */
+enum { LOOP_WORK = 1 << 24 };
 
 static uint32_t add_node(walk *w, shape_node node) {
     if (w->s->nodes.count >= SHAPE_NODE_MASK || !vyre_vec_push(w->a, &w->s->nodes, node)) {
@@ -415,8 +416,8 @@ static void end_trip(walk *w, const frame *loop, loop_var *v, uint32_t version) 
  * its variables are the last of all. */
 static void bring_versions(walk *w, frame *loop, bool leaves) {
     const uint32_t end = w->loop_vars.count;
-    loop->work += end - loop->loop_vars;
-    if (loop->work > LOOP_WORK) {
+    w->work += w->work > LOOP_WORK ? 0 : end - loop->loop_vars;
+    if (w->work > LOOP_WORK) {
         loop->overflow = true;
         return;
     }

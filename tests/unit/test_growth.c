@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "harness/run.h"
+#include "vyre/limits.h"
 
 typedef struct cost {
     uint64_t nodes, bytes;
@@ -169,4 +170,51 @@ static void doubled_calls(vyre_text *text, uint32_t count) {
 TEST(calls_that_double) {
     const cost small = measure(doubled_calls, 256), large = measure(doubled_calls, 2048);
     CHECK(large.bytes < 16 * small.bytes);
+}
+
+/* What the check accepts, all paths run: output `number` is the same, and not zero. */
+static void expect_to_run(shape_fn shape, uint32_t count, uint32_t inputs, uint32_t number) {
+    static const char *const devices[] = {"ref", "ref-split", "ref-schedule"};
+    static const uint32_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const vyre_input input = {.data = words, .size = sizeof words};
+    vyre_text text;
+    vyre_text_init(&text, NULL);
+    shape(&text, count);
+    vyre_program *program = run_parse(vyre_text_string(&text));
+    vyre_text_finish(&text);
+    uint32_t want[8] = {0};
+    for (uint32_t d = 0; d < 3; d++) {
+        run_result r = run_program(devices[d], program, &input, inputs, NULL);
+        REQUIRE_OK(r.status, &r.diag);
+        for (uint32_t i = 0; i < 8; i++) {
+            want[i] = d == 0 ? run_word(&r, number, i) : want[i];
+            CHECK(want[i] != 0);
+            CHECK_EQ(run_word(&r, number, i), want[i]);
+        }
+        run_finish(&r);
+    }
+    vyre_program_release(program);
+}
+
+static void many_declarations(vyre_text *text, uint32_t count) {
+    vyre_text_puts(text, "program p workgroup(4) grid(2) {\n    out o : u32[8];\n");
+    for (uint32_t k = 1; k < count; k++) {
+        vyre_text_printf(text, "    scratch b%" PRIu32 " : u32[8];\n", k);
+    }
+    for (uint32_t k = 1; k < count; k++) {
+        vyre_text_printf(text, "    b%" PRIu32 "[global_id.x] = %" PRIu32 ";\n", k, k);
+    }
+    vyre_text_puts(text, "    grid_sync;\n    let s = 0;\n");
+    for (uint32_t k = 1; k < count; k++) {
+        vyre_text_printf(text, "    s = s + b%" PRIu32 "[7 - global_id.x];\n", k);
+    }
+    vyre_text_puts(text, "    o[global_id.x] = s;\n}\n");
+}
+
+TEST(as_many_declarations_as_a_program_may_have_run) {
+    expect_to_run(many_declarations, VYRE_LIMIT_DECLS, 0, 0);
+}
+
+TEST(a_thousand_breaks_over_a_thousand_values_run) {
+    expect_to_run(values_over_breaks, 1024, 1, 1);
 }
