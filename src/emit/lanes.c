@@ -15,104 +15,11 @@
  * lane's and the last lane's do. This is tested once for all lanes of a row, and two loops follow:
  * one without tests of these accesses, one with. Indices are computed modulo 2^32: if the first
  * one's and what it grows by, added up in 64 bits, are inside, none has wrapped. */
-#include "analysis/tree.h"
+#include "emit/lanes.h"
 #include "base/alloc.h"
-#include "emit/c.h"
 
 static const char *const axes = "xyz";
 enum { MOST_FACTOR = 64 };
-
-/* What is known of a variable. */
-typedef enum kind {
-    KEPT,   /* bound again, assigned, or of an unknown value */
-    PURE,   /* the value of one expression, which lanes may compute again */
-    COMMON, /* likewise, and the same for all lanes of the group */
-} kind;
-
-typedef struct lanes {
-    emit_program *e;
-    const vyre_program_view *p;
-    uint8_t *kinds;    /* of variables */
-    vyre_expr *values; /* of those that are not kept */
-    bool *needed;      /* variables that a piece uses */
-    bool *written;     /* declarations */
-    bool *in_loop;     /* statements inside of a loop of the program ... */
-    bool *is_outer;    /* ... and those inside of nothing */
-    bool *tested;      /* accesses that are asked for once in a row: expressions, statements */
-    bool *proven;      /* accesses that need no test, and a list without any */
-    bool *none;
-} lanes;
-
-/* ---- what is known of expressions ---- */
-
-static bool is_lane_id(const lanes *l, const vyre_expr_node *n, uint32_t axis) {
-    return n->op == VYRE_EXPR_BUILTIN && n->axis == axis && l->p->workgroup[axis] > 1 &&
-           (n->sub == VYRE_BUILTIN_LOCAL_ID || n->sub == VYRE_BUILTIN_GLOBAL_ID);
-}
-
-/* Of one node, given those of its operands. */
-static kind kind_of_node(const lanes *l, const vyre_expr_node *n) {
-    switch ((int)n->op) {
-    case VYRE_EXPR_VAR: return (kind)l->kinds[n->ref];
-    case VYRE_EXPR_LOAD:
-        return l->written[n->ref] || l->p->decls[n->ref].role == VYRE_PRIVATE ? KEPT : COMMON;
-    case VYRE_EXPR_BUILTIN: return is_lane_id(l, n, n->axis) ? PURE : COMMON;
-    default: return COMMON;
-    }
-}
-
-static kind kind_of(const lanes *l, vyre_expr first, vyre_expr end) {
-    kind least = COMMON;
-    for (vyre_expr i = first; i < end; i++) {
-        const kind one = kind_of_node(l, &l->p->exprs[i]);
-        least = one < least ? one : least;
-    }
-    return least;
-}
-
-static kind kind_of_tree(const lanes *l, vyre_expr root) {
-    return kind_of(l, vyre_tree_begin(l->p, root), root + 1);
-}
-
-/* The axis along which an expression numbers lanes; VYRE_NONE for others. */
-static uint32_t axis_of(const lanes *l, vyre_expr expr, bool *out_is_local) {
-    const vyre_expr_node *n = &l->p->exprs[expr];
-    while (n->op == VYRE_EXPR_VAR && l->kinds[n->ref] == PURE) {
-        n = &l->p->exprs[l->values[n->ref]];
-    }
-    *out_is_local = n->sub == VYRE_BUILTIN_LOCAL_ID;
-    return n->op == VYRE_EXPR_BUILTIN && is_lane_id(l, n, n->axis) ? n->axis : VYRE_NONE;
-}
-
-/* By how much an expression grows from one lane along x to the next; false: who knows. */
-static bool factor_of(const lanes *l, vyre_expr expr, uint32_t depth, uint32_t *out_factor) {
-    const vyre_expr_node *n = &l->p->exprs[expr];
-    uint32_t a = 0, b = 0;
-    *out_factor = 0;
-    if (depth == 0 || n->type != VYRE_U32) {
-        return kind_of_tree(l, expr) == COMMON;
-    }
-    switch ((int)n->op) {
-    case VYRE_EXPR_VAR:
-        return l->kinds[n->ref] == COMMON ||
-               (l->kinds[n->ref] == PURE && factor_of(l, l->values[n->ref], depth - 1, out_factor));
-    case VYRE_EXPR_BUILTIN: *out_factor = is_lane_id(l, n, 0); return true;
-    case VYRE_EXPR_ADD:
-    case VYRE_EXPR_SUB:
-    case VYRE_EXPR_MUL: break;
-    default: return kind_of_tree(l, expr) == COMMON;
-    }
-    if (!factor_of(l, n->u.arg[0], depth - 1, &a) || !factor_of(l, n->u.arg[1], depth - 1, &b)) {
-        return false;
-    }
-    if (n->op != VYRE_EXPR_MUL) {
-        *out_factor = n->op == VYRE_EXPR_ADD ? a + b : a - b;
-        return true;
-    }
-    const vyre_expr_node *x = &l->p->exprs[n->u.arg[0]], *y = &l->p->exprs[n->u.arg[1]];
-    *out_factor = y->op == VYRE_EXPR_LITERAL ? a * (uint32_t)y->u.bits : b * (uint32_t)x->u.bits;
-    return (a == 0 && b == 0) || y->op == VYRE_EXPR_LITERAL || x->op == VYRE_EXPR_LITERAL;
-}
 
 /* ---- looking at the body ---- */
 
@@ -132,7 +39,7 @@ static vyre_stmt last_of(const lanes *l, vyre_stmt s) {
 static bool is_common_end(const lanes *l, vyre_stmt s) {
     const vyre_stmt_node *n = &l->p->stmts[s];
     return n->op == VYRE_STMT_IF && last_of(l, s) == s + 2 &&
-           l->p->stmts[s + 1].op == VYRE_STMT_EXIT && kind_of_tree(l, n->arg[0]) == COMMON;
+           l->p->stmts[s + 1].op == VYRE_STMT_EXIT && lanes_kind(l, n->arg[0]) == COMMON;
 }
 
 static void look_at_writes(lanes *l) {
@@ -169,7 +76,7 @@ static void look_at_variables(lanes *l) {
     for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
         if (n->op == VYRE_STMT_LET && l->values[n->var] != VYRE_NONE) {
-            l->kinds[n->var] = (uint8_t)kind_of(l, n->first_expr, n->end_expr);
+            l->kinds[n->var] = (uint8_t)lanes_kind_of(l, n->first_expr, n->end_expr);
         }
     }
 }
@@ -212,94 +119,12 @@ static bool is_common(const lanes *l, vyre_stmt begin, vyre_stmt s) {
     return n->op == VYRE_STMT_LET ? l->kinds[n->var] == COMMON : s < begin && is_common_end(l, s);
 }
 
-/* ---- lanes that a statement concerns ---- */
-
-enum { MOST_LIMITS = 8 };
-typedef struct limit {
-    vyre_expr bound; /* the same for all lanes */
-    uint8_t axis;
-    bool is_local, is_first, is_with; /* of local ids; the first lane, or the one behind the last;
-                                         the bound counts to those below */
-} limit;
-typedef struct limits {
-    limit of[MOST_LIMITS];
-    uint32_t count;
-    bool is_all; /* nothing else is asked */
-} limits;
-
-static void add_limit(const lanes *l, vyre_expr id, vyre_expr bound, bool is_first, bool is_with,
-                      limits *to) {
-    limit one = {.bound = bound, .is_first = is_first, .is_with = is_with};
-    const uint32_t axis = axis_of(l, id, &one.is_local);
-    bool fits = axis != VYRE_NONE && kind_of_tree(l, bound) == COMMON && to->count < MOST_LIMITS;
-    const vyre_expr_node *n = &l->p->exprs[bound];
-    if (fits && one.is_local && !is_first && n->op == VYRE_EXPR_LITERAL &&
-        n->u.bits >= l->p->workgroup[axis]) {
-        return; /* all of them are */
-    }
-    for (uint32_t i = 0; i < to->count && is_first; i++) { /* one for each axis */
-        fits = fits && !(to->of[i].is_first && to->of[i].axis == axis);
-    }
-    to->is_all = to->is_all && fits;
-    if (fits) {
-        one.axis = (uint8_t)axis;
-        to->of[to->count++] = one;
-    }
-}
-
-static void add_condition(const lanes *l, vyre_expr expr, uint32_t depth, limits *to) {
-    const vyre_expr_node *n = &l->p->exprs[expr];
-    if (n->op == VYRE_EXPR_AND && depth > 0) {
-        add_condition(l, n->u.arg[0], depth - 1, to);
-        add_condition(l, n->u.arg[1], depth - 1, to);
-        return;
-    }
-    const bool compares = n->op == VYRE_EXPR_LT || n->op == VYRE_EXPR_LE || n->op == VYRE_EXPR_GT ||
-                          n->op == VYRE_EXPR_GE || n->op == VYRE_EXPR_EQ;
-    bool is_local;
-    if (!compares || l->p->exprs[n->u.arg[0]].type != VYRE_U32) {
-        to->is_all = false;
-        return;
-    }
-    const bool turned = axis_of(l, n->u.arg[0], &is_local) == VYRE_NONE;
-    const vyre_expr id = n->u.arg[turned], bound = n->u.arg[!turned];
-    const bool less = n->op == (turned ? VYRE_EXPR_GT : VYRE_EXPR_LT);
-    const bool at_most = n->op == (turned ? VYRE_EXPR_GE : VYRE_EXPR_LE);
-    if (n->op == VYRE_EXPR_EQ || less || at_most) {
-        add_limit(l, id, bound, false, !less, to);
-    }
-    if (n->op == VYRE_EXPR_EQ || (!less && !at_most)) {
-        const bool more = n->op == (turned ? VYRE_EXPR_LT : VYRE_EXPR_GT);
-        add_limit(l, id, bound, true, more, to);
-    }
-}
-
-static limits limits_of(const lanes *l, vyre_stmt s) {
-    const vyre_stmt_node *n = &l->p->stmts[s];
-    limits found = {.is_all = true};
-    if (n->op == VYRE_STMT_IF && l->p->stmts[n->match].op == VYRE_STMT_END) {
-        add_condition(l, n->arg[0], 8, &found);
-    } else if (n->op == VYRE_STMT_FOR) {
-        add_limit(l, n->arg[0], n->arg[1], false, false, &found);
-        found.is_all = false;
-    }
-    return found;
-}
-
-static bool is_limited(const limits *found, uint32_t axis) {
-    uint32_t i = 0;
-    while (i < found->count && found->of[i].axis != axis) {
-        i++;
-    }
-    return i < found->count;
-}
-
 /* From vy_from_x up to vy_to_x, for each axis that is limited. */
 static void put_limits(lanes *l, vyre_stmt s, const limits *found) {
     emit_program *e = l->e;
     const vyre_stmt_node *n = &l->p->stmts[s];
     for (uint32_t axis = 0; axis < 3; axis++) {
-        if (is_limited(found, axis)) {
+        if (lanes_is_limited(found, axis)) {
             emit_line(e, "uint32_t vy_from_%c = 0, vy_to_%c = %uu;", axes[axis], axes[axis],
                       (unsigned)l->p->workgroup[axis]);
         }
@@ -357,7 +182,7 @@ static void put_ids(lanes *l, bool is_first) {
     for (uint32_t axis = 0; axis < 3; axis++) {
         for (vyre_expr i = 0; size[axis] > 1 && i < l->p->expr_count; i++) {
             const vyre_expr_node *n = &l->p->exprs[i];
-            if (is_lane_id(l, n, axis) && n->sub == VYRE_BUILTIN_GLOBAL_ID) {
+            if (lanes_is_id(l, n, axis) && n->sub == VYRE_BUILTIN_GLOBAL_ID) {
                 emit_line(l->e, "const uint32_t global_%c = vy->group_%c * %uu + local_%c;",
                           axes[axis], axes[axis], (unsigned)size[axis], axes[axis]);
                 break;
@@ -405,7 +230,7 @@ static bool has_end(const lanes *l, const piece *one) {
 static void put_row(lanes *l, const piece *one) {
     emit_program *e = l->e;
     const bool is_loop = l->p->workgroup[0] > 1;
-    if (is_loop && is_limited(&one->only, 0)) {
+    if (is_loop && lanes_is_limited(&one->only, 0)) {
         emit_line(e, "for (uint32_t local_x = vy_from_x; local_x < vy_to_x; local_x++) {");
     } else if (is_loop) {
         emit_line(e, "for (uint32_t local_x = 0; local_x < %uu; local_x++) {",
@@ -431,13 +256,13 @@ static bool is_regular(const lanes *l, const piece *one, vyre_stmt s, size_t acc
     const vyre_stmt_node *n = &l->p->stmts[s];
     const bool runs = s >= one->first || (l->is_outer[s] && is_again(l, s) && l->needed[n->var]);
     return runs && !l->proven[access] && !(l->is_outer[s] && is_common(l, one->begin, s)) &&
-           factor_of(l, index, 16, out_factor) && *out_factor <= MOST_FACTOR;
+           lanes_factor(l, index, 16, out_factor) && *out_factor <= MOST_FACTOR;
 }
 
 static void put_test(lanes *l, const piece *one, size_t access, vyre_decl decl, vyre_expr index,
                      uint32_t factor) {
     emit_program *e = l->e;
-    const char *many = is_limited(&one->only, 0)
+    const char *many = lanes_is_limited(&one->only, 0)
                            ? "vy_to_x - vy_from_x"
                            : emit_format(e, "%uu", (unsigned)l->p->workgroup[0]);
     emit_use(e->used, EMIT_ROW_INSIDE, EMIT_PRIVATE, VYRE_U32);
@@ -489,7 +314,8 @@ static void put_row_twice(lanes *l, const piece *one) {
     emit_line(e, "bool vy_inside = true;");
     emit_line(e, "{ // of all lanes, since indices grow from lane to lane");
     e->indent++;
-    emit_line(e, "const uint32_t local_x = %s;", is_limited(&one->only, 0) ? "vy_from_x" : "0");
+    emit_line(e, "const uint32_t local_x = %s;",
+              lanes_is_limited(&one->only, 0) ? "vy_from_x" : "0");
     put_ids(l, true);
     with_tests(l, true);
     for (vyre_stmt s = l->p->entry; s < one->end && !e->failed; s++) {
@@ -531,7 +357,7 @@ static void put_piece(lanes *l, const piece *one) {
         put_limits(l, one->first, &one->only);
     }
     for (uint32_t axis = 3; axis-- > 1;) {
-        if (l->p->workgroup[axis] > 1 && is_limited(&one->only, axis)) {
+        if (l->p->workgroup[axis] > 1 && lanes_is_limited(&one->only, axis)) {
             emit_line(e, "for (uint32_t local_%c = vy_from_%c; local_%c < vy_to_%c; local_%c++) {",
                       axes[axis], axes[axis], axes[axis], axes[axis], axes[axis]);
             e->indent++;
@@ -594,10 +420,10 @@ static void put_pieces(lanes *l) {
         if (is_common(l, begin, s) || (!whole && is_again(l, s))) {
             continue;
         }
-        one.only = whole ? (limits){0} : limits_of(l, s);
+        one.only = whole ? (limits){0} : lanes_limits(l, s);
         one.drops_test = one.only.count > 0 && one.only.is_all;
         while (one.only.count == 0 && end < l->p->stmt_count &&
-               (whole || limits_of(l, end).count == 0)) {
+               (whole || lanes_limits(l, end).count == 0)) {
             end = last_of(l, end) + 1;
         }
         one.end = end;
