@@ -38,7 +38,7 @@ TEST(lowered_programs_give_the_same_bytes_by_opencl) {
 }
 
 TEST(some_lanes_give_the_same_bytes_by_opencl) {
-    check_folder("tests/golden/lanes", 4);
+    check_folder("tests/golden/lanes", 5);
 }
 
 TEST(examples_give_the_same_bytes_by_opencl) {

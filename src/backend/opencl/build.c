@@ -28,9 +28,10 @@ static vyre_status fail_build(const opencl_device *device, cl_object program, co
     return VYRE_DEVICE_FAILED;
 }
 
+/* Without warnings, which some drivers print: the text is as the program is. */
 static const char *options_of(const opencl_device *device) {
-    return device->divides_exactly ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                   : "-cl-std=CL1.2";
+    return device->divides_exactly ? "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+                                   : "-w -cl-std=CL1.2";
 }
 
 static int32_t build(const opencl_device *device, cl_object program) {
