@@ -251,8 +251,13 @@ void cpu_llvm_object_destroy(const cpu_llvm *l, cpu_llvm_object *object) {
     }
 }
 
+/* Passes ask of each access which others may be the same, so their time is that of a square: 250
+ * buffers take seconds, 4,096 an hour. Such texts are not what people write and wait for. */
+enum { MOST_TEXT = 1 << 19 };
+
 vyre_status cpu_llvm_compile(const cpu_llvm *l, const char *text, size_t length, cpu_isa isa,
                              uint32_t effort, cpu_llvm_object **out_object, vyre_diag *diag) {
+    effort = length > MOST_TEXT ? 0 : effort;
     void *module = NULL, *machine = choose_machine(l, isa, effort);
     vyre_status status = VYRE_OK;
     void *context = l->ContextCreate();
