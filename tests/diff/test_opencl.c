@@ -10,14 +10,15 @@
 enum { RANDOM = 8 };
 
 /* Compiling takes most of the time, so that each folder is a test of its own, and a test that is
- * scaled down leaves all but the examples out. */
+ * scaled down leaves all but the examples and lanes out. */
 static const stored_flaw flaws[] = {{NULL, NULL}};
 
 static void check_folder(const char *folder, uint32_t least) {
     stored_totals t = {0};
     run_need("opencl");
-    if (test_scaled(100) < 100 && strcmp(folder, "examples") != 0) {
-        test_skip("only the examples in a short run");
+    if (test_scaled(100) < 100 && strcmp(folder, "examples") != 0 &&
+        strcmp(folder, "tests/golden/lanes") != 0) {
+        test_skip("only the examples and lanes in a short run");
     }
     stored_check_folder("opencl", folder, "", flaws, &t);
     CHECK(t.same >= least);
