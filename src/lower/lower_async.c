@@ -428,7 +428,7 @@ static bool match_tags(plan *all) {
             }
         } else if (n->op == VYRE_STMT_ASYNC_WAIT) {
             const uint32_t tag = vyre_intern_find(&tags, n->text, strlen(n->text));
-            if (tag != VYRE_INTERN_NONE) {
+            if (tag < begins.count) {
                 all->wait_of[begins.data[tag]] = s;
             }
         }
