@@ -57,6 +57,7 @@ static bool to_file(void *user, const char *text, size_t length) {
 static void report(differ *d, const options *o, uint64_t seed, vyre_program *program,
                    differ_result result) {
     printf("seed %" PRIu64 ": %s\n", seed, d->why);
+    fflush(stdout); /* reducing may take long */
     vyre_program *small = reduce(d, program, result);
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%.*s-%" PRIu64 ".vy", o->cases,
