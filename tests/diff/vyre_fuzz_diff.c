@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,6 +143,7 @@ static bool start(const options *o, uint32_t number, job *j) {
     fflush(stdout);
     const pid_t process = fork();
     if (process == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int status = work(o, number, j);
         fflush(stdout);
         _exit(status);

@@ -100,6 +100,7 @@ typedef struct place {
 typedef struct order_free {
     random_exprs x;    /* first: the leaf callback casts */
     level level;       /* that the expression being built must have */
+    bool repeated;     /* it stands in the program more than once */
     level least;       /* of variables that may be assigned */
     uint32_t assigned; /* how often one that is not the lane's alone was */
     level rest;        /* who is left in this trip: some lanes may have gone on to the next */

@@ -110,7 +110,21 @@ static bool may_load(const order_free *g, uint32_t i, vyre_type type) {
             (!lanes && g->level >= LEVEL_GROUP));
 }
 
+/* Where there are dimensions the number stands in each index: loads in it would double, and double
+ * again. */
+static vyre_expr any_element(order_free *g, const array *a, uint32_t depth) {
+    const bool before = g->repeated;
+    g->repeated |= a->rank > 1;
+    const vyre_expr number = random_expr(&g->x, VYRE_U32, depth);
+    g->repeated = before;
+    return vyre_build_op(g->x.b, VYRE_EXPR_REM, number,
+                         vyre_build_u32(g->x.b, a->lanes * a->copies + 1), VYRE_NONE);
+}
+
 static vyre_expr load_leaf(order_free *g, vyre_type type, uint32_t depth) {
+    if (g->repeated) {
+        return VYRE_NONE;
+    }
     const uint32_t first = random_below(&g->x, g->array_count);
     for (uint32_t i = 0; i < g->array_count; i++) {
         const uint32_t k = (first + i) % g->array_count;
@@ -120,10 +134,7 @@ static vyre_expr load_leaf(order_free *g, vyre_type type, uint32_t depth) {
         }
         order_free_touch(g, a);
         const vyre_expr index =
-            g->modes.of[k].mode == MODE_OWN
-                ? order_free_own(g, a)
-                : vyre_build_op(g->x.b, VYRE_EXPR_REM, random_expr(&g->x, VYRE_U32, depth),
-                                vyre_build_u32(g->x.b, a->lanes * a->copies + 1), VYRE_NONE);
+            g->modes.of[k].mode == MODE_OWN ? order_free_own(g, a) : any_element(g, a, depth);
         return vyre_build_load(g->x.b, a->decl, order_free_element(g, a, index));
     }
     return VYRE_NONE;
