@@ -14,21 +14,27 @@
 
 enum { ROUNDS = 8 };
 
-static vyre_status settle(vyre_shapes *s) {
+/* Memory first: it takes less, and fewer loads matter when less of it is alike. */
+static vyre_status settle_memory(vyre_shapes *s) {
     bool changed = true;
     vyre_status status = vyre_shapes_solve(s);
+    while (status == VYRE_OK && changed) {
+        changed = false;
+        status = vyre_shapes_mark_memory(s, &changed);
+        if (status == VYRE_OK && changed) {
+            status = vyre_shapes_solve(s);
+        }
+    }
+    return status;
+}
+
+static vyre_status settle(vyre_shapes *s) {
+    bool changed = true;
+    vyre_status status = settle_memory(s);
     for (uint32_t round = 0; status == VYRE_OK && changed; round++) {
-        bool memory_changed = false;
-        status = vyre_shapes_mark_memory(s, &memory_changed);
-        if (status == VYRE_OK) {
-            status = vyre_shapes_solve(s);
-        }
-        if (status == VYRE_OK) {
-            status = vyre_shapes_mark_loads(s, round >= ROUNDS, &changed);
-            changed |= memory_changed;
-        }
-        if (status == VYRE_OK) {
-            status = vyre_shapes_solve(s);
+        status = vyre_shapes_mark_loads(s, round >= ROUNDS, &changed);
+        if (status == VYRE_OK && changed) {
+            status = settle_memory(s);
         }
     }
     return status;

@@ -31,7 +31,9 @@
  * what stands behind the loop, too.
  *
  * Loads at an index that varies are not asked for: what they give varies in any case. Only where
- * workgroup memory may be alike it matters whether all groups load the same.
+ * workgroup memory may be alike it matters whether all groups load the same. All others ask for the
+ * whole first, for which no numbers need be known; only those for which that is written ask again,
+ * for their elements.
  *
  * 64 places at a time are tracked in a word per step; walks are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
@@ -73,8 +75,11 @@ typedef struct chunk {
     vyre_shapes *s;
     bool cautious;
     bool alike;      /* some workgroup memory may be the same in all groups */
+    bool elements;   /* loads ask for those, if they asked for the whole in vain */
     uint32_t *slot;  /* per declaration: the number of its first place, the whole; or VYRE_NONE */
     uint32_t *asked; /* per use: the place that a load asks for, or VYRE_NONE */
+    bool *again;     /* per use: the whole that a load asked for may be written */
+    bool any_again;
     VYRE_VEC(place) places;
     uint32_t first;     /* number of the first in this chunk */
     uint64_t workgroup; /* which of the chunk are workgroup memory */
@@ -229,7 +234,7 @@ static bool find_writes(chunk *c) {
     for (c->step = 0; c->step < c->s->steps.count && ok; c->step++) {
         const vyre_stmt at = c->s->steps.data[c->step].stmt;
         const vyre_stmt_node *stmt = &p->stmts[at];
-        c->indexed = (stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC) &&
+        c->indexed = c->elements && (stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC) &&
                      c->slot[stmt->decl] != VYRE_NONE;
         c->at[c->step] = (points){.ended = ended(c, c->step)};
         c->at[c->step].next_count = vyre_shapes_successors(c->s, c->step, c->at[c->step].next);
@@ -359,24 +364,30 @@ static uint64_t written_around(const chunk *c, uint32_t step) {
     return written;
 }
 
+/* Tells the step that what it loads may be written meanwhile; false: out of memory. */
+static bool mark_load(vyre_shapes *s, uint32_t step, uint32_t use) {
+    s->uses.data[use] = 1;
+    return s->steps.data[step].node == VYRE_NONE ||
+           vyre_shapes_enqueue(s, s->steps.data[step].node);
+}
+
 static bool mark_loads(chunk *c, bool *changed) {
-    vyre_shapes *s = c->s;
+    const vyre_shapes *s = c->s;
     for (uint32_t step = 0; step < s->steps.count; step++) {
         const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[step].stmt];
         const uint64_t written = written_around(c, step);
         uint32_t use = s->steps.data[step].first_use;
         for (vyre_expr i = stmt->first_expr; i < stmt->end_expr && written != 0; i++) {
-            const vyre_expr_node *expr = &s->program->exprs[i];
-            if (expr->op == VYRE_EXPR_LOAD && s->uses.data[use] == 0 &&
-                c->asked[use] != VYRE_NONE && (written & bit_of(c, c->asked[use])) != 0) {
-                s->uses.data[use] = 1;
-                *changed = true;
-                if (s->steps.data[step].node != VYRE_NONE &&
-                    !vyre_shapes_enqueue(s, s->steps.data[step].node)) {
+            const vyre_expr_op op = (vyre_expr_op)s->program->exprs[i].op;
+            if (op == VYRE_EXPR_LOAD && c->asked[use] != VYRE_NONE &&
+                (written & bit_of(c, c->asked[use])) != 0) {
+                if (!c->elements) {
+                    c->again[use] = c->any_again = true;
+                } else if (*changed = true, !mark_load(c->s, step, use)) {
                     return false;
                 }
             }
-            use += expr->op == VYRE_EXPR_LOAD || expr->op == VYRE_EXPR_VAR;
+            use += op == VYRE_EXPR_LOAD || op == VYRE_EXPR_VAR;
         }
     }
     return true;
@@ -407,8 +418,8 @@ static bool find_written(vyre_shapes *s) {
     return s->written != NULL;
 }
 
-/* The place that a load of this memory at the index asks for: a new one while there is room. */
-static uint32_t ask_for(chunk *c, vyre_decl decl, const shape_form *index) {
+/* The place of the element: a new one while there is room; VYRE_NONE: out of memory. */
+static uint32_t element_place(chunk *c, vyre_decl decl, const shape_form *index) {
     const uint32_t whole = c->slot[decl], found = place_of(c, whole, index);
     uint32_t count = 0, nodes[SHAPE_FORM_NODES];
     for (uint32_t i = c->places.data[whole].next; i != VYRE_NONE; i = c->places.data[i].next) {
@@ -430,14 +441,31 @@ static uint32_t ask_for(chunk *c, vyre_decl decl, const shape_form *index) {
     return c->places.count - 1;
 }
 
+/* The place that the load asks for; false: out of memory. */
+static bool ask_for(chunk *c, const vyre_stmt_node *stmt, const vyre_expr_node *load,
+                    uint32_t *out) {
+    const uint32_t index = load->u.arg[0] - stmt->first_expr;
+    *out =
+        c->elements ? element_place(c, load->ref, &c->s->form_scratch[index]) : c->slot[load->ref];
+    return *out != VYRE_NONE;
+}
+
+/* What is asked of the indices of the step: their forms, or how far lanes share them. */
+static bool know_indices(chunk *c, uint32_t step) {
+    if (c->elements) {
+        return vyre_shapes_know_numbers(c->s) && vyre_shapes_forms(c->s, step);
+    }
+    vyre_shapes_evaluate(c->s, step, c->s->scratch);
+    return true;
+}
+
 /* Whether it matters that the load is marked: at an index that varies anyway it does not, unless
- * all groups have it alike, nor where nothing is ever written; and what a private array holds
- * varies. */
+ * all groups have it alike; and what a private array holds varies. */
 static bool matters(const chunk *c, const vyre_stmt_node *stmt, const vyre_expr_node *load) {
     const vyre_shape index = c->s->scratch[load->u.arg[0] - stmt->first_expr];
     const vyre_role role = (vyre_role)c->s->program->decls[load->ref].role;
     const bool varies = index.kind == VYRE_SHAPE_LINEAR || index.kind == VYRE_SHAPE_VARYING;
-    return c->s->written[load->ref] && role != VYRE_PRIVATE &&
+    return role != VYRE_PRIVATE &&
            (!varies || (c->alike && !index.differs && role != VYRE_WORKGROUP));
 }
 
@@ -456,28 +484,18 @@ static bool ask(chunk *c, uint32_t step) {
     const vyre_program_view *p = c->s->program;
     const vyre_stmt_node *stmt = &p->stmts[c->s->steps.data[step].stmt];
     uint32_t use = c->s->steps.data[step].first_use;
-    bool shaped = false, formed = false;
+    bool ready = false;
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *e = &p->exprs[i];
-        if (e->op == VYRE_EXPR_LOAD && c->s->uses.data[use] == 0) {
-            if (!shaped) {
-                vyre_shapes_evaluate(c->s, step, c->s->scratch);
-                shaped = true;
+        if (e->op == VYRE_EXPR_LOAD && c->s->uses.data[use] == 0 &&
+            (c->elements ? c->again[use] : c->s->written[e->ref])) {
+            if (!ready && !know_indices(c, step)) {
+                return false;
             }
-            if (matters(c, stmt, e)) {
-                if (!formed &&
-                    (!vyre_shapes_know_numbers(c->s) || !vyre_shapes_forms(c->s, step))) {
-                    return false;
-                }
-                formed = true;
-                if (!track(c, e->ref)) {
-                    return false;
-                }
-                c->asked[use] =
-                    ask_for(c, e->ref, &c->s->form_scratch[e->u.arg[0] - stmt->first_expr]);
-                if (c->asked[use] == VYRE_NONE) {
-                    return false;
-                }
+            ready = true;
+            if ((c->elements || matters(c, stmt, e)) &&
+                (!track(c, e->ref) || !ask_for(c, stmt, e, &c->asked[use]))) {
+                return false;
             }
         }
         use += e->op == VYRE_EXPR_LOAD || e->op == VYRE_EXPR_VAR;
@@ -510,29 +528,43 @@ static uint64_t workgroup_bits(const chunk *c) {
     return bits;
 }
 
+/* Marks the loads that ask, 64 places at a time. */
+static bool look_at_loads(chunk *c, bool *changed) {
+    const vyre_allocator *a = &c->s->allocator;
+    const size_t point_count = (size_t)c->s->steps.count + 1;
+    c->places.count = 0;
+    bool ok = number_places(c);
+    if (ok && c->places.count != 0 && !c->at) {
+        c->at = vyre_alloc(a, point_count, sizeof *c->at);
+        ok = c->at != NULL;
+    }
+    for (c->first = 0; ok && c->first < c->places.count; c->first += 64) {
+        c->workgroup = workgroup_bits(c);
+        ok = mark_chunk(c, changed);
+    }
+    return ok;
+}
+
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed) {
     const vyre_allocator *a = &s->allocator;
     const uint32_t decls = s->program->decl_count;
-    const size_t point_count = (size_t)s->steps.count + 1;
     chunk c = {.s = s, .cautious = cautious};
     for (vyre_decl d = 0; d < decls; d++) {
         c.alike |= s->program->decls[d].role == VYRE_WORKGROUP && !s->unlike[d];
     }
     c.slot = vyre_alloc(a, decls, sizeof *c.slot);
     c.asked = vyre_alloc(a, s->uses.count, sizeof *c.asked);
-    bool ok = c.slot && c.asked && number_places(&c);
+    c.again = vyre_alloc_zeroed(a, s->uses.count, sizeof *c.again);
     *out_changed = false;
-    if (ok && c.places.count != 0) {
-        c.at = vyre_alloc(a, point_count, sizeof *c.at);
-        ok = c.at != NULL;
-    }
-    for (; ok && c.first < c.places.count; c.first += 64) {
-        c.workgroup = workgroup_bits(&c);
-        ok = mark_chunk(&c, out_changed);
+    bool ok = c.slot && c.asked && c.again && look_at_loads(&c, out_changed);
+    if (ok && c.any_again) {
+        c.elements = true;
+        ok = look_at_loads(&c, out_changed);
     }
     vyre_vec_free(a, &c.places);
     vyre_free(a, c.slot, decls, sizeof *c.slot);
     vyre_free(a, c.asked, s->uses.count, sizeof *c.asked);
-    vyre_free(a, c.at, point_count, sizeof *c.at);
+    vyre_free(a, c.again, s->uses.count, sizeof *c.again);
+    vyre_free(a, c.at, (size_t)s->steps.count + 1, sizeof *c.at);
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }
