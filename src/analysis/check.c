@@ -88,6 +88,9 @@ void vyre_checker_hand_over(vyre_checker *c, vyre_diag_list *to) {
         }
         order[at] = i;
     }
+    if (heads == 0 && c->reports.count > 0) { /* notes on a program that is right */
+        order[heads++] = 0;
+    }
     for (uint32_t k = 0; k < heads; k++) {
         uint32_t i = order[k];
         do {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/checker.h"
+#include "analysis/conditions.h"
 #include "analysis/shape.h"
 #include "ir/waits.h"
 
@@ -175,18 +176,12 @@ static void check_step(vyre_checker *c, vyre_shapes *shapes, uint32_t step, bool
                        vyre_shape *room) {
     const vyre_stmt at = vyre_shapes_stmt(shapes, step);
     const vyre_stmt_node *stmt = &c->p->stmts[at];
-    const uint32_t waits = vyre_waits_of((vyre_stmt_op)stmt->op);
-    if (waits == 0 || told[at]) {
+    if (told[at]) {
         return;
     }
-    const vyre_shape_kind scope = waits & VYRE_WAITS_GRID    ? VYRE_SHAPE_GRID
-                                  : waits & VYRE_WAITS_GROUP ? VYRE_SHAPE_GROUP
-                                                             : VYRE_SHAPE_SUBGROUP;
-    const vyre_shape control = vyre_shapes_control(shapes, step);
-    if (scope == VYRE_SHAPE_SUBGROUP ? !vyre_shape_in_subgroup(c->p, control)
-                                     : !vyre_shape_uniform(control, scope)) {
+    if (!vyre_shapes_together(shapes, step)) {
         told[at] = true;
-        report_divergence(c, shapes, step, scope);
+        report_divergence(c, shapes, step, vyre_shapes_waiters(shapes, step));
     } else if (stmt->op == VYRE_STMT_BROADCAST) {
         vyre_shapes_exprs(shapes, step, room);
         if (!vyre_shape_uniform(room[stmt->arg[1] - stmt->first_expr], VYRE_SHAPE_GRID)) {
@@ -198,9 +193,22 @@ static void check_step(vyre_checker *c, vyre_shapes *shapes, uint32_t step, bool
     }
 }
 
+/* Of a program without errors. */
+static void note_conditions(vyre_checker *c, vyre_shapes *shapes) {
+    vyre_condition_list conditions = {0};
+    c->failed |= vyre_shapes_conditions(shapes, &c->allocator, &conditions) != VYRE_OK;
+    for (uint32_t i = 0; i < conditions.count; i++) {
+        vyre_checker_note(c, vyre_checker_at(c, conditions.data[i].loop),
+                          "all lanes make the same trips only if %s fits u32: a dispatch where it "
+                          "does not is refused",
+                          conditions.data[i].text);
+    }
+    vyre_vec_free(&c->allocator, &conditions);
+}
+
 static void check_uniformity(vyre_checker *c, const vyre_effect_map *effects) {
     vyre_shapes *shapes;
-    if (vyre_shapes_create(c->program, effects, &c->allocator, &shapes) != VYRE_OK) {
+    if (vyre_shapes_create_given(c->program, effects, &c->allocator, &shapes) != VYRE_OK) {
         c->failed = true;
         return;
     }
@@ -209,6 +217,9 @@ static void check_uniformity(vyre_checker *c, const vyre_effect_map *effects) {
     c->failed = !told || !room;
     for (uint32_t step = 0; step < vyre_shapes_step_count(shapes) && !c->failed; step++) {
         check_step(c, shapes, step, told, room);
+    }
+    if (c->errors == 0) {
+        note_conditions(c, shapes);
     }
     vyre_free(&c->allocator, room, VYRE_LIMIT_STMT_EXPRS, sizeof *room);
     vyre_free(&c->allocator, told, c->p->stmt_count, sizeof *told);

@@ -10,7 +10,9 @@
  * varies. Most programs have neither, and numbers are most of the work. */
 #include "analysis/shape.h"
 
+#include "analysis/conditions.h"
 #include "analysis/shape_graph.h"
+#include "ir/waits.h"
 
 enum { ROUNDS = 8 };
 
@@ -48,8 +50,8 @@ bool vyre_shapes_know_numbers(vyre_shapes *s) {
     return s->knows_numbers;
 }
 
-vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_map *effects,
-                               const vyre_allocator *allocator, vyre_shapes **out_shapes) {
+static vyre_status create(const vyre_program *program, const vyre_effect_map *effects,
+                          const vyre_allocator *allocator, bool assumes, vyre_shapes **out_shapes) {
     const vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_shapes *s = vyre_alloc_zeroed(&a, 1, sizeof *s);
     if (!s) {
@@ -58,6 +60,7 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
     s->allocator = a;
     s->program = vyre_program_get(program);
     s->effects = effects;
+    s->assumes = assumes;
     s->unlike = vyre_alloc_zeroed(&a, s->program->decl_count, sizeof *s->unlike);
     vyre_intern_init(&s->term_keys, &s->allocator);
     vyre_status status = s->unlike ? vyre_shapes_build(s) : VYRE_OUT_OF_MEMORY;
@@ -73,6 +76,16 @@ vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_ma
     }
     *out_shapes = s;
     return VYRE_OK;
+}
+
+vyre_status vyre_shapes_create(const vyre_program *program, const vyre_effect_map *effects,
+                               const vyre_allocator *allocator, vyre_shapes **out_shapes) {
+    return create(program, effects, allocator, false, out_shapes);
+}
+
+vyre_status vyre_shapes_create_assuming(const vyre_program *program, const vyre_effect_map *effects,
+                                        const vyre_allocator *allocator, vyre_shapes **out_shapes) {
+    return create(program, effects, allocator, true, out_shapes);
 }
 
 void vyre_shapes_destroy(vyre_shapes *s) {
@@ -124,11 +137,32 @@ void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out
 }
 
 bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step) {
-    return shapes->steps.data[step].trips == SHAPE_TRIPS_EVEN;
+    const uint8_t trips = shapes->steps.data[step].trips;
+    return trips == SHAPE_TRIPS_EVEN || (trips == SHAPE_TRIPS_IF && shapes->assumes);
 }
 
-vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
-                             const vyre_allocator *a) {
+vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t step) {
+    const uint32_t waits =
+        vyre_waits_of((vyre_stmt_op)shapes->program->stmts[shapes->steps.data[step].stmt].op);
+    return waits & VYRE_WAITS_GRID       ? VYRE_SHAPE_GRID
+           : waits & VYRE_WAITS_GROUP    ? VYRE_SHAPE_GROUP
+           : waits & VYRE_WAITS_SUBGROUP ? VYRE_SHAPE_SUBGROUP
+                                         : VYRE_SHAPE_VARYING;
+}
+
+bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t step) {
+    const vyre_shape_kind scope = vyre_shapes_waiters(shapes, step);
+    const vyre_shape control = vyre_shapes_control(shapes, step);
+    return scope == VYRE_SHAPE_VARYING    ? true
+           : scope == VYRE_SHAPE_SUBGROUP ? vyre_shape_in_subgroup(shapes->program, control)
+                                          : vyre_shape_uniform(control, scope);
+}
+
+typedef vyre_status create_fn(const vyre_program *program, const vyre_effect_map *effects,
+                              const vyre_allocator *a, vyre_shapes **out_shapes);
+
+static vyre_status init_shaped(vyre_shaped *shaped, const vyre_program *program,
+                               const vyre_allocator *a, create_fn *create_shapes) {
     vyre_calls calls;
     *shaped = (vyre_shaped){0};
     vyre_status status = vyre_calls_init(&calls, program, a);
@@ -137,12 +171,22 @@ vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
         vyre_calls_finish(&calls, a);
     }
     if (status == VYRE_OK) {
-        status = vyre_shapes_create(program, shaped->effects, a, &shaped->shapes);
+        status = create_shapes(program, shaped->effects, a, &shaped->shapes);
     }
     if (status != VYRE_OK) {
         vyre_shaped_finish(shaped);
     }
     return status;
+}
+
+vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
+                             const vyre_allocator *a) {
+    return init_shaped(shaped, program, a, vyre_shapes_create);
+}
+
+vyre_status vyre_shaped_init_given(vyre_shaped *shaped, const vyre_program *program,
+                                   const vyre_allocator *a) {
+    return init_shaped(shaped, program, a, vyre_shapes_create_given);
 }
 
 void vyre_shaped_finish(vyre_shaped *shaped) {

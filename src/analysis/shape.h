@@ -64,6 +64,9 @@ typedef struct vyre_shaped {
 /* VYRE_OUT_OF_MEMORY leaves nothing to finish. */
 vyre_status vyre_shaped_init(vyre_shaped *shaped, const vyre_program *program,
                              const vyre_allocator *a);
+/* The same with vyre_shapes_create_given. */
+vyre_status vyre_shaped_init_given(vyre_shaped *shaped, const vyre_program *program,
+                                   const vyre_allocator *a);
 void vyre_shaped_finish(vyre_shaped *shaped);
 
 /* Steps are the statements of the entry body in order, each call followed by the body of its
@@ -84,6 +87,12 @@ bool vyre_shapes_range(vyre_shapes *shapes, uint32_t step, vyre_expr expr, int64
 /* Whether lanes make as many trips of the FOR at the step wherever they start: those that share its
  * end and step. */
 bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step);
+
+/* Whose lanes wait for each other at the step: of the grid, the group or the subgroup; VARYING:
+ * nobody waits. */
+vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t step);
+/* Whether all of them come there together. */
+bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t step);
 
 /* Why the control at a step is not uniform over a scope, as a chain of causes from the condition
  * to the origin. */

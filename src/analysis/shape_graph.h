@@ -26,7 +26,12 @@ typedef struct shape_step {
 } shape_step;
 
 /* Do lanes make as many trips wherever they start? Asked only where the start varies. */
-typedef enum shape_trips { SHAPE_TRIPS_UNASKED, SHAPE_TRIPS_EVEN, SHAPE_TRIPS_UNEVEN } shape_trips;
+typedef enum shape_trips {
+    SHAPE_TRIPS_UNASKED,
+    SHAPE_TRIPS_EVEN,
+    SHAPE_TRIPS_IF, /* if a product of numbers that a dispatch knows does not wrap */
+    SHAPE_TRIPS_UNEVEN
+} shape_trips;
 
 typedef enum shape_node_kind {
     SHAPE_FIXED, /* keeps the shape it is born with */
@@ -127,6 +132,7 @@ struct vyre_shapes {
     bool *written;      /* per declaration: by some statement; NULL: not looked for yet */
     bool out_of_memory; /* some term could not be kept */
     bool knows_numbers; /* bounds and forms are there */
+    bool assumes;       /* SHAPE_TRIPS_IF is even: the conditions hold (conditions.h) */
 };
 
 enum { SHAPE_NODE_VARYING = 0 };
@@ -148,7 +154,10 @@ void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out);
  * the present shapes of conditions; enqueues what depends on them. Repeat with solve until
  * nothing is enqueued. `cautious` takes every condition as varying. */
 vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_changed);
-/* shape.c: to be called before bounds, forms or what rests on them are asked for. False: out of
+/* shape.c: shapes under all conditions that a dispatch can test. */
+vyre_status vyre_shapes_create_assuming(const vyre_program *program, const vyre_effect_map *effects,
+                                        const vyre_allocator *allocator, vyre_shapes **out_shapes);
+/* To be called before bounds, forms or what rests on them are asked for. False: out of
  * memory. */
 bool vyre_shapes_know_numbers(vyre_shapes *s);
 /* shape_alike.c: marks workgroup memory that may not be alike in all groups, under the present
@@ -193,6 +202,9 @@ uint32_t vyre_shapes_form_nodes(const vyre_shapes *s, const shape_form *form,
 
 /* shape_trips.c: whether the FOR at the step is even; into its `trips`. False: out of memory. */
 bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step);
+/* Of a FOR with SHAPE_TRIPS_IF: the numbers whose product must not wrap, made of params, lengths
+ * and sizes of the grid. False: out of memory. */
+bool vyre_shapes_product(vyre_shapes *s, uint32_t step, shape_form *out_x, shape_form *out_y);
 /* The loop at whose head some version in the form is bound; VYRE_NONE: none, or several. */
 uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form);
 /* What the form is in the next trip of the loop, by the values of this one. False: unknown. */

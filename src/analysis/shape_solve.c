@@ -422,7 +422,7 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
                 !vyre_shapes_ask_trips(s, step)) {
                 return false;
             }
-            const bool even = s->steps.data[step].trips == SHAPE_TRIPS_EVEN;
+            const bool even = vyre_shapes_even(s, step);
             const vyre_shape start = even ? uniform(VYRE_SHAPE_GRID) : from;
             shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(p, combine(p, start, to), by)
                     : by.kind == VYRE_SHAPE_NONE            ? by

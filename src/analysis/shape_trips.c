@@ -8,7 +8,8 @@
  * A FOR from below its step S, to a multiple of S, is even. A lane that starts at a, 0 <= a < S,
  * makes the trips a, a + S, ... below m * S: that is m of them. The end is such a multiple if both
  * are constants, or if it is u / S * S, or u * S that does not wrap. global_id.x is below
- * global_size.x. */
+ * global_size.x. Where u is made of params, lengths and sizes of the grid, that it does not wrap
+ * may be a condition of the loop (conditions.h), if it holds a barrier. */
 #include "analysis/affine.h"
 #include "analysis/shape_graph.h"
 #include "analysis/tree.h"
@@ -186,38 +187,68 @@ static bool form_at(vyre_shapes *s, operand o, shape_form *out) {
     return ok;
 }
 
-/* Whether x * y, where y is the step, is a multiple of it: the product does not wrap. */
-static bool keeps_multiple(vyre_shapes *s, operand product, vyre_expr x, const shape_form *by) {
+/* Whether a dispatch knows the number, before anything runs. */
+static bool is_known(const vyre_shapes *s, const shape_form *f) {
+    bool known = vyre_form_is_exact(f);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const shape_term *t = &s->terms.data[f->terms[i]];
+        known &= t->kind == SHAPE_TERM_PARAM || t->kind == SHAPE_TERM_LEN ||
+                 (t->kind == SHAPE_TERM_BUILTIN &&
+                  (t->ref == VYRE_BUILTIN_GLOBAL_SIZE || t->ref == VYRE_BUILTIN_NUM_GROUPS));
+    }
+    return known;
+}
+
+static bool holds_wait(const vyre_shapes *s, uint32_t loop) {
+    for (uint32_t i = loop + 1; i < s->steps.data[loop].link; i++) {
+        if (vyre_shapes_waiters(s, i) != VYRE_SHAPE_VARYING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether x * y, where y is the step, is a multiple of it: the product does not wrap. `factor` is
+ * x. */
+static shape_trips keeps_multiple(vyre_shapes *s, operand product, vyre_expr x,
+                                  const shape_form *by, shape_form *factor) {
     shape_form divisor;
     const operand quotient = behind(s, (operand){product.step, x});
     const vyre_expr_node *e = &s->program->exprs[quotient.expr];
     if (e->op == VYRE_EXPR_DIV && form_at(s, (operand){quotient.step, e->u.arg[1]}, &divisor) &&
         is_equal(&divisor, by)) {
-        return true;
+        return SHAPE_TRIPS_EVEN;
     }
     const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[product.step].stmt];
     vyre_shapes_bounds(s, product.step, s->bounds_scratch);
-    return vyre_form_is_constant(by) &&
-           (vyre_wide)s->bounds_scratch[x - stmt->first_expr].hi * by->constant < past;
+    if (vyre_form_is_constant(by) &&
+        (vyre_wide)s->bounds_scratch[x - stmt->first_expr].hi * by->constant < past) {
+        return SHAPE_TRIPS_EVEN;
+    }
+    return form_at(s, (operand){product.step, x}, factor) && is_known(s, factor)
+               ? SHAPE_TRIPS_IF
+               : SHAPE_TRIPS_UNEVEN;
 }
 
-static bool is_multiple(vyre_shapes *s, operand to, const shape_form *by) {
-    shape_form end, factor;
+/* Whether the end is a multiple of the step; IF: where `factor` times the step does not wrap. */
+static shape_trips is_multiple(vyre_shapes *s, operand to, const shape_form *by,
+                               shape_form *factor) {
+    shape_form end, side;
+    shape_trips best = SHAPE_TRIPS_UNEVEN;
     if (!form_at(s, to, &end)) {
-        return false;
+        return best;
     }
     if (vyre_form_is_constant(&end) && vyre_form_is_constant(by)) {
-        return end.constant % by->constant == 0;
+        return end.constant % by->constant == 0 ? SHAPE_TRIPS_EVEN : best;
     }
     const operand product = behind(s, to);
     const vyre_expr_node *e = &s->program->exprs[product.expr];
-    for (uint32_t i = 0; i < 2 && e->op == VYRE_EXPR_MUL; i++) {
-        if (form_at(s, (operand){product.step, e->u.arg[i]}, &factor) && is_equal(&factor, by) &&
-            keeps_multiple(s, product, e->u.arg[1 - i], by)) {
-            return true;
+    for (uint32_t i = 0; i < 2 && e->op == VYRE_EXPR_MUL && best == SHAPE_TRIPS_UNEVEN; i++) {
+        if (form_at(s, (operand){product.step, e->u.arg[i]}, &side) && is_equal(&side, by)) {
+            best = keeps_multiple(s, product, e->u.arg[1 - i], by, factor);
         }
     }
-    return false;
+    return best;
 }
 
 static bool is_builtin(const vyre_shapes *s, const shape_form *f, vyre_builtin builtin,
@@ -230,23 +261,29 @@ static bool is_builtin(const vyre_shapes *s, const shape_form *f, vyre_builtin b
     return t->kind == SHAPE_TERM_BUILTIN && t->ref == (uint32_t)builtin;
 }
 
-static bool is_even(vyre_shapes *s, uint32_t step) {
+static shape_trips find_trips(vyre_shapes *s, uint32_t step, shape_form *factor, shape_form *by) {
     const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[step].stmt];
-    shape_form from, by = vyre_form_constant(1);
+    shape_form from;
     uint32_t axis, other;
+    *by = vyre_form_constant(1);
     if (!form_at(s, (operand){step, loop->arg[0]}, &from) ||
-        (loop->arg[2] != VYRE_NONE && !form_at(s, (operand){step, loop->arg[2]}, &by))) {
-        return false;
+        (loop->arg[2] != VYRE_NONE && !form_at(s, (operand){step, loop->arg[2]}, by))) {
+        return SHAPE_TRIPS_UNEVEN;
     }
     vyre_shapes_bounds(s, step, s->bounds_scratch);
     const shape_bounds start = s->bounds_scratch[loop->arg[0] - loop->first_expr];
-    const bool below = vyre_form_is_constant(&by)
-                           ? start.hi < by.constant
-                           : is_builtin(s, &by, VYRE_BUILTIN_GLOBAL_SIZE, &axis) &&
+    const bool below = vyre_form_is_constant(by)
+                           ? start.hi < by->constant
+                           : is_builtin(s, by, VYRE_BUILTIN_GLOBAL_SIZE, &axis) &&
                                  is_builtin(s, &from, VYRE_BUILTIN_GLOBAL_ID, &other) &&
                                  axis == other;
-    return below && (!vyre_form_is_constant(&by) || by.constant > 0) &&
-           is_multiple(s, (operand){step, loop->arg[1]}, &by);
+    return below && (!vyre_form_is_constant(by) || by->constant > 0)
+               ? is_multiple(s, (operand){step, loop->arg[1]}, by, factor)
+               : SHAPE_TRIPS_UNEVEN;
+}
+
+bool vyre_shapes_product(vyre_shapes *s, uint32_t step, shape_form *out_x, shape_form *out_y) {
+    return find_trips(s, step, out_x, out_y) == SHAPE_TRIPS_IF;
 }
 
 /* By the looks of it, before numbers are asked for: an id, a length, a param or a load, which no
@@ -287,6 +324,9 @@ bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step) {
     if (!vyre_shapes_know_numbers(s)) {
         return false;
     }
-    s->steps.data[step].trips = is_even(s, step) ? SHAPE_TRIPS_EVEN : SHAPE_TRIPS_UNEVEN;
+    shape_form factor, by;
+    const shape_trips trips = find_trips(s, step, &factor, &by);
+    s->steps.data[step].trips =
+        trips == SHAPE_TRIPS_IF && !holds_wait(s, step) ? SHAPE_TRIPS_UNEVEN : (uint8_t)trips;
     return !s->out_of_memory;
 }

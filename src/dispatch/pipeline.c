@@ -95,7 +95,8 @@ vyre_pipeline_key vyre_pipeline_key_of(const vyre_dispatch_options *o) {
                                .looks = o->find_races || o->outside};
 }
 
-/* Checks the program and sets what is run: it, or a copy with another workgroup. */
+/* Checks the program and sets what is run: it, or a copy with another workgroup or without
+ * conditions. */
 static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
                                 const vyre_dispatch_options *options, vyre_diag *diag) {
     uint32_t workgroup[3];
@@ -110,6 +111,17 @@ static vyre_status take_program(vyre_pipeline *p, const vyre_program *program,
         p->program = p->copy;
         if (status == VYRE_OK) { /* a proof may rest on how many lanes a group has */
             status = check_program(p->copy, &p->device->allocator, diag);
+        }
+    }
+    if (status == VYRE_OK) {
+        vyre_program *settled = NULL;
+        status = vyre_settle(p->program, &p->device->allocator, &settled, &p->conditions, diag);
+        if (status == VYRE_OK && settled != p->program) {
+            vyre_program_release(p->copy);
+            p->copy = settled;
+            p->program = settled;
+        } else if (status == VYRE_OK) {
+            vyre_program_release(settled);
         }
     }
     return status;
@@ -146,6 +158,7 @@ vyre_status vyre_pipeline_create(vyre_device *device, const vyre_program *progra
         status = vyre_fail_memory(diag, "a pipeline");
     }
     if (status != VYRE_OK) {
+        vyre_vec_free(&device->allocator, &p->conditions);
         vyre_program_release(p->copy);
         vyre_free(&device->allocator, p, 1, sizeof *p);
         return status;
@@ -297,6 +310,7 @@ void vyre_pipeline_release(vyre_pipeline *pipeline) {
     drop_variants(pipeline);
     vyre_device_leave(device, &pipeline->member);
     pthread_mutex_destroy(&pipeline->lock);
+    vyre_vec_free(&device->allocator, &pipeline->conditions);
     vyre_program_release(pipeline->copy);
     vyre_program_release(pipeline->retained);
     vyre_free(&device->allocator, pipeline, 1, sizeof *pipeline);

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "dispatch/added.h"
+#include "lower/settle.h"
 #include "schedule/schedule.h"
 
 /* What is launched: the whole program, or its segments. */
@@ -38,9 +39,11 @@ struct vyre_pipeline {
     atomic_uint references;
     vyre_device *device;
     const vyre_program *program; /* what is run: the caller's, or `copy` */
-    vyre_program *copy;          /* it with another workgroup; NULL: none */
-    vyre_program *retained;      /* the caller's; NULL: it outlives the pipeline */
-    bool waits;                  /* the program does, for its grid */
+    vyre_program *copy;          /* it with another workgroup, or without conditions; or NULL */
+    vyre_condition_list
+        conditions;         /* under which `program` is the caller's: a dispatch tests them */
+    vyre_program *retained; /* the caller's; NULL: it outlives the pipeline */
+    bool waits;             /* the program does, for its grid */
     vyre_pipeline_key key;
     bool is_split;
     bool takes_module; /* the device runs the schedule itself */

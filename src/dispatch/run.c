@@ -81,12 +81,36 @@ bool vyre_run_compares(const vyre_run *run, vyre_decl decl) {
 
 /* Binding */
 
+/* What the proof that lanes stay together rests on. */
+static vyre_status test_conditions(const vyre_run *run) {
+    const vyre_pipeline *p = run->pipeline;
+    const vyre_condition_numbers numbers = {.counts = run->binding.counts,
+                                            .values = run->binding.values,
+                                            .workgroup = run->geometry.workgroup,
+                                            .grid = run->geometry.grid};
+    for (uint32_t i = 0; i < p->conditions.count && !vyre_geometry_is_empty(&run->geometry); i++) {
+        const vyre_condition *c = &p->conditions.data[i];
+        const uint64_t product = vyre_condition_product(c, &numbers);
+        if (product > UINT32_MAX) {
+            return vyre_fail_at(run->diag, VYRE_INVALID_INPUT, "",
+                                vyre_program_stmt_place(p->program, c->loop),
+                                "use a smaller grid or smaller numbers",
+                                "%s is %llu and does not fit u32: lanes would make different "
+                                "trips of this loop and miss each other at its barrier",
+                                c->text, (unsigned long long)product);
+        }
+    }
+    return VYRE_OK;
+}
+
 static vyre_status resolve(vyre_run *run) {
     vyre_status status =
         vyre_geometry_resolve(&run->binding, &run->words, run->options, &run->geometry, run->diag);
-    return status != VYRE_OK ? status
-                             : vyre_support_geometry(&run->device->info, &run->binding,
-                                                     &run->geometry, run->diag);
+    if (status == VYRE_OK) {
+        status =
+            vyre_support_geometry(&run->device->info, &run->binding, &run->geometry, run->diag);
+    }
+    return status != VYRE_OK ? status : test_conditions(run);
 }
 
 /* A grid in device memory is read when it is its turn: an earlier dispatch may write it. */

@@ -71,6 +71,8 @@ vyre_status emit_c_segment(emit_c_state *file, uint32_t number, vyre_diag *diag)
  * of memory, which begin as anything if the program does not wait for its group. */
 vyre_status emit_c_group(emit_c_state *file, const vyre_program *segment,
                          const vyre_segment_decl *decls, uint64_t *out_memory, vyre_diag *diag);
+/* Refuses a grid and arguments for which the module is not right. */
+void emit_c_conditions(emit_program *e, const vyre_module *module);
 /* The scalars of a schedule; then its steps, up to the label vy_done. */
 void emit_c_scalars(emit_c_schedule *s);
 vyre_status emit_c_steps(emit_c_schedule *s, vyre_diag *diag);

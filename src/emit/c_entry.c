@@ -421,6 +421,7 @@ static vyre_status put_steps(emit_c_state *file, emit_c_schedule *s, vyre_diag *
         put_requirements(e, file->program);
         put_default_grid(e);
         put_memory(e, m, file);
+        emit_c_conditions(e, file->module);
         if (file->host->before_steps) {
             status = file->host->before_steps(file, e, diag);
         }

@@ -5,6 +5,7 @@
 #include "lower/capabilities.h"
 #include "lower/inline.h"
 #include "lower/rewrites.h"
+#include "lower/settle.h"
 
 static vyre_lower_rewrite *const rewrites[] = {
     vyre_lower_rows,    vyre_lower_pending, vyre_lower_storage,  vyre_lower_copies,
@@ -34,8 +35,14 @@ vyre_status vyre_lower(const vyre_program *program, const vyre_capabilities *can
                          "an argument of vyre_lower is NULL");
     }
     vyre_allocator a = vyre_allocator_or_system(allocator);
-    vyre_program *now = NULL;
-    vyre_status status = without_calls(program, can, &a, &now, diag);
+    vyre_program *settled = NULL, *now = NULL;
+    vyre_condition_list conditions = {0}; /* for whoever runs the source to test */
+    vyre_status status = vyre_settle(program, &a, &settled, &conditions, diag);
+    if (status == VYRE_OK) {
+        status = without_calls(settled, can, &a, &now, diag);
+        vyre_program_release(settled);
+    }
+    vyre_vec_free(&a, &conditions);
     for (uint32_t i = 0; i < sizeof rewrites / sizeof *rewrites && status == VYRE_OK; i++) {
         vyre_program *next = NULL;
         status = rewrites[i](now, can, &a, &next, diag);

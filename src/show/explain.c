@@ -182,11 +182,16 @@ static const char *plural(uint32_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void title(vyre_text *text, const vyre_module_view *v) {
+static void title(vyre_text *text, const vyre_module *module) {
+    const vyre_module_view *v = &module->view;
     vyre_text_printf(
         text, "%s: %" PRIu32 " step%s, %" PRIu32 " segment%s, %" PRIu32 " %s barrier%s\n",
         vyre_program_get(v->source)->name, v->step_count, plural(v->step_count), v->segment_count,
         plural(v->segment_count), v->sync_points, vyre_explain_scope(v), plural(v->sync_points));
+    for (uint32_t i = 0; i < module->conditions.count; i++) {
+        vyre_text_printf(text, "only right where %s fits u32: test it before the first step\n",
+                         module->conditions.data[i].text);
+    }
 }
 
 static const char *segment_name(const vyre_module_view *v, const vyre_step *step) {
@@ -247,7 +252,7 @@ static void schedule_step(vyre_text *text, const vyre_module *module, uint32_t n
 
 void vyre_explain_text(vyre_text *text, const vyre_module *module) {
     const vyre_module_view *v = &module->view;
-    title(text, v);
+    title(text, module);
     for (uint32_t i = 0; i < v->step_count; i++) {
         schedule_step(text, module, i);
     }
@@ -447,7 +452,7 @@ void vyre_explain_words(vyre_text *text, const vyre_module *module) {
     reserved[VYRE_OWNER_LANE] = UINT64_C(4) * v->lane_words;
     reserved[VYRE_OWNER_GROUP] = UINT64_C(4) * (v->group_words + (uint64_t)v->part_words) +
                                  UINT64_C(8) * v->group_value_words;
-    title(text, v);
+    title(text, module);
     vyre_text_puts(text, "memory for the carry: ");
     bytes(text, v, reserved);
     if (v->made_words) {

@@ -270,6 +270,14 @@ void vyre_explain_json(vyre_text *text, const vyre_module *module) {
     number(w, "made_words", v->made_words);
     number(w, "part_words", v->part_words);
     number(w, "scalar_words", v->scalar_words);
+    if (module->conditions.count > 0) { /* products that must fit u32 */
+        vyre_json_key(w, "conditions");
+        vyre_json_begin_array(w);
+        for (uint32_t i = 0; i < module->conditions.count; i++) {
+            vyre_json_put_string(w, module->conditions.data[i].text);
+        }
+        vyre_json_end_array(w);
+    }
     vyre_json_key(w, "scalars");
     vyre_json_begin_array(w);
     for (uint32_t i = 0; i < v->scalar_count; i++) {

@@ -16,6 +16,7 @@
 #include "lower/lower_even.h"
 #include "lower/lower_grid.h"
 #include "lower/rewrites.h"
+#include "lower/settle.h"
 #include "opt/webs.h"
 #include "split/chunks.h"
 #include "split/control.h"
@@ -387,8 +388,12 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     const vyre_allocator *a = &m->allocator;
     const vyre_capabilities all = vyre_capabilities_all();
     vyre_program *inlined = NULL, *flat = NULL, *even = NULL, *parted = NULL, *copied = NULL;
-    vyre_program *apart = NULL;
-    vyre_status status = vyre_inline(program, a, &inlined, diag);
+    vyre_program *apart = NULL, *settled = NULL;
+    vyre_status status = vyre_settle(program, a, &settled, &m->conditions, diag);
+    if (status == VYRE_OK) {
+        status = vyre_inline(settled, a, &inlined, diag);
+        vyre_program_release(settled);
+    }
     if (status == VYRE_OK) {
         status = vyre_lower_rows(inlined, options->can ? options->can : &all, a, &flat, diag);
         vyre_program_release(inlined);

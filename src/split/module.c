@@ -46,6 +46,7 @@ void vyre_module_release(vyre_module *module) {
     vyre_free(&a, module->regions, v->region_count, sizeof *module->regions);
     vyre_bases_finish(&module->bases, &a);
     vyre_barriers_finish(&module->barriers, &a);
+    vyre_vec_free(&a, &module->conditions);
     vyre_vec_free(&a, &module->cuts);
     vyre_vec_free(&a, &module->lives);
     vyre_free(&a, module->first_life, (size_t)v->carry_count + 1, sizeof *module->first_life);

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "analysis/conditions.h"
 #include "base/alloc.h"
 #include "opt/opt_barrier.h"
 #include "split/bases.h"
@@ -78,6 +79,7 @@ struct vyre_module {
     vyre_split_region *regions;
     vyre_bases bases; /* of variables of `source` */
     vyre_barriers barriers;
+    vyre_condition_list conditions; /* to be tested before it runs; loops mean nothing here */
     VYRE_VEC(vyre_stmt) cuts; /* grid barriers of `source` that only say: cut here; ascending */
     /* One word of a lane (group) fits a buffer, two do not: values of 64 bits are in two. */
     bool narrow_lanes, narrow_groups;

@@ -4,6 +4,7 @@
  */
 #include "diff/coverage.h"
 
+#include "analysis/conditions.h"
 #include "analysis/shape.h"
 #include "base/alloc.h"
 #include "ir/waits.h"
@@ -227,7 +228,7 @@ bool coverage_of(const vyre_program *program, coverage *out) {
     bool ok = vyre_calls_init(&calls, program, &a) == VYRE_OK;
     if (ok) {
         ok = vyre_effects_create(program, &calls, &a, &effects) == VYRE_OK &&
-             vyre_shapes_create(program, effects, &a, &shapes) == VYRE_OK;
+             vyre_shapes_create_given(program, effects, &a, &shapes) == VYRE_OK;
         vyre_calls_finish(&calls, &a);
     }
     if (ok) {

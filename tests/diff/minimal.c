@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/conditions.h"
 #include "analysis/effects.h"
 #include "analysis/shape.h"
 #include "base/diag.h"
@@ -52,7 +53,7 @@ static bool ends_early(const vyre_program *program) {
     vyre_shapes *shapes = NULL;
     bool early = vyre_calls_init(&calls, program, &a) != VYRE_OK ||
                  vyre_effects_create(program, &calls, &a, &effects) != VYRE_OK ||
-                 vyre_shapes_create(program, effects, &a, &shapes) != VYRE_OK ||
+                 vyre_shapes_create_given(program, effects, &a, &shapes) != VYRE_OK ||
                  ends_before_barrier(vyre_program_get(program), shapes);
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);

@@ -258,7 +258,9 @@ void order_free_even(order_free *g, place at) {
         const vyre_var by = vyre_build_let(b, order_free_name(g, "by"),
                                            vyre_build_id(b, VYRE_BUILTIN_GLOBAL_SIZE, axis));
         const vyre_expr some = order_free_below(g, trips * g->size[axis] + 1, LEVEL_GRID);
-        const vyre_expr whole = op2(g, VYRE_EXPR_DIV, some, vyre_build_var(b, by));
+        const vyre_expr whole = random_chance(&g->x, 30) /* a condition: it does not wrap */
+                                    ? vyre_build_u32(b, trips)
+                                    : op2(g, VYRE_EXPR_DIV, some, vyre_build_var(b, by));
         i = vyre_build_for(
             b, order_free_name(g, "i"), vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, axis),
             op2(g, VYRE_EXPR_MUL, whole, vyre_build_var(b, by)), vyre_build_var(b, by));

@@ -26,7 +26,7 @@ static cli_exit worse(cli_exit a, cli_exit b) {
 static cli_exit run(cli_context *cli, const void *given, const cli_list *arguments) {
     const check_options *o = given;
     cli_exit exit = CLI_OK;
-    cli->lint = true;
+    cli->lint = cli->notes = true;
     cli->no_warn = o->no_warn;
     cli->warn_speed = o->warn.given;
     cli->set = &o->set;

@@ -81,6 +81,7 @@ typedef struct cli_context {
     bool lint;       /* programs that are read are looked at for what is probably not meant, */
     bool warn_speed; /* and for what would be faster in other words */
     bool no_warn;
+    bool notes;          /* what is right under a condition only is told, too */
     const cli_list *set; /* NAME=VALUE: consts of programs that are read; NULL: none */
     bool set_params;     /* params may stand in `set`, too */
     bool has_output;     /* something went to standard output */

@@ -71,10 +71,11 @@ static bool is_allowed(const cli_source *source, const vyre_diag *diag) {
     return false;
 }
 
-/* Takes out warnings that nobody wants to see, with their notes. */
+/* Takes out warnings that nobody wants to see, with their notes; notes that stand alone, before
+ * all others, are for those who ask for them. */
 static void drop_warnings(cli_context *cli, const cli_source *source, uint32_t first) {
     uint32_t kept = first;
-    bool dropped = false;
+    bool dropped = !cli->notes || cli->no_warn;
     for (uint32_t i = first; i < cli->diags.count; i++) {
         const vyre_diag *d = &cli->diags.items[i];
         if (d->severity != VYRE_NOTE) {
