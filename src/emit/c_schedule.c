@@ -213,7 +213,7 @@ static void put_way(emit_c_schedule *s, uint32_t number) {
         }
         return;
     }
-    if (step->kind == VYRE_STEP_NEXT) {
+    if (step->kind == VYRE_STEP_NEXT || step->next == step->otherwise) {
         if (step->next != behind) {
             emit_line(e, "goto vy_step_%u;", (unsigned)step->next);
         }

@@ -100,15 +100,8 @@ vyre_status differ_init(differ *d, const char *backend, vyre_diag *diag) {
     return status;
 }
 
-static void free_inputs(differ *d) {
-    for (uint32_t i = 0; i < d->input_count; i++) {
-        free((void *)(uintptr_t)d->inputs[i].data);
-    }
-    d->input_count = d->output_count = 0;
-}
-
 void differ_finish(differ *d) {
-    free_inputs(d);
+    differ_free_inputs(d);
     for (uint32_t i = 0; i < DIFFER_BUFFERS; i++) {
         vyre_output_finish(&d->before[i], NULL);
         vyre_output_finish(&d->expected[i], NULL);
@@ -140,105 +133,6 @@ static differ_result fail(differ *d, differ_result result, const char *what,
                    diag ? diag->code : "", diag ? diag->message : "");
     (void)snprintf(d->code, sizeof d->code, "%.7s", diag ? diag->code : "");
     return result;
-}
-
-/* Inputs: from the declarations alone, so that a program is a whole test case */
-
-static void fill(unsigned char *bytes, size_t size, vyre_type type, uint64_t seed) {
-    static const float floats[] = {0.0f, 1.0f, -1.5f, 3.25f, 100.0f, -0.125f, 7.0f, 1e6f};
-    const uint32_t width = vyre_type_size(type);
-    for (size_t at = 0; at + width <= size; at += width) {
-        const uint64_t random = test_random(&seed);
-        uint64_t value = random >> (random & 1 ? 8 : 61); /* any, or below 8 */
-        const float single = floats[random >> 61];
-        const double real = (double)single;
-        uint32_t word;
-        memcpy(&word, &single, sizeof word);
-        if (type == VYRE_F64) {
-            memcpy(&value, &real, sizeof value);
-        } else if (type == VYRE_F32 || type == VYRE_BF16) {
-            value = type == VYRE_F32 ? word : word >> 16;
-        } else if (type == VYRE_F16) {
-            value = 0x3c00 + (random >> 58 << 6); /* 1 to 8 */
-        }
-        memcpy(bytes + at, &value, width);
-    }
-}
-
-static bool room(vyre_output *output, size_t size) {
-    vyre_output_finish(output, NULL);
-    output->data = calloc(size ? size : 1, 1);
-    output->size = output->capacity = size;
-    return output->data != NULL;
-}
-
-static bool make_input(differ *d, size_t size, vyre_type type, uint64_t seed) {
-    unsigned char *bytes = calloc(size ? size : 1, 1);
-    if (bytes) {
-        fill(bytes, size, type, seed);
-        d->inputs[d->input_count++] = (vyre_input){bytes, size};
-    }
-    return bytes != NULL;
-}
-
-/* The three words of an indirect dispatch are those that the generator had in mind. */
-static bool set_grid(differ *d, const vyre_program_view *p) {
-    for (vyre_stmt at = p->entry; at < p->stmt_count; at++) {
-        const vyre_stmt_node *s = &p->stmts[at];
-        if (s->op != VYRE_STMT_INDIRECT_DISPATCH) {
-            continue;
-        }
-        uint32_t words[3], input = 0, output = 0;
-        const uint64_t offset = p->exprs[s->arg[0]].u.bits;
-        random_indirect_grid((uint32_t)offset, words);
-        for (vyre_decl decl = 0; decl < s->decl; decl++) {
-            input += p->decls[decl].role <= VYRE_INOUT;
-            output += p->decls[decl].role == VYRE_INOUT || p->decls[decl].role == VYRE_OUT;
-        }
-        if (p->decls[s->decl].role > VYRE_INOUT || offset > d->inputs[input].size ||
-            d->inputs[input].size - offset < sizeof words) {
-            return false;
-        }
-        memcpy((char *)(uintptr_t)d->inputs[input].data + offset, words, sizeof words);
-        if (p->decls[s->decl].role == VYRE_INOUT) {
-            memcpy((char *)d->before[output].data + offset, words, sizeof words);
-        }
-    }
-    return true;
-}
-
-static bool make_buffers(differ *d, const vyre_program_view *p) {
-    free_inputs(d);
-    for (vyre_decl decl = 0; decl < p->decl_count; decl++) {
-        const vyre_decl_node *node = &p->decls[decl];
-        const vyre_size_env env = {0};
-        uint64_t count;
-        if (node->role > VYRE_OUT) {
-            continue;
-        }
-        if (d->input_count == DIFFER_BUFFERS || d->output_count == DIFFER_BUFFERS ||
-            node->size == VYRE_NONE ||
-            vyre_size_evaluate(p, node->size, &env, &count, NULL) != VYRE_SIZE_OK ||
-            count > 1 << 20) {
-            return false;
-        }
-        const vyre_type type = (vyre_type)node->type;
-        const size_t size = (size_t)count * vyre_type_size(type);
-        if (node->role != VYRE_OUT && !make_input(d, size, type, decl + 1)) {
-            return false;
-        }
-        if (node->role != VYRE_IN) {
-            vyre_output *before = &d->before[d->output_count];
-            d->types[d->output_count++] = type;
-            if (!room(before, size)) {
-                return false;
-            }
-            if (node->role == VYRE_INOUT) {
-                memcpy(before->data, d->inputs[d->input_count - 1].data, size);
-            }
-        }
-    }
-    return set_grid(d, p);
 }
 
 /* Comparison */
@@ -348,21 +242,26 @@ static uint32_t passes_of(const vyre_program_view *p) {
     return bar ? (uint32_t)strtoul(bar + 1, NULL, 10) : 0;
 }
 
+static vyre_dispatch_options options_for(const differ *d, const vyre_pipeline *pipeline,
+                                         differ_way w, vyre_order order) {
+    const bool oracle = w == DIFFER_NATIVE, ordered = oracle || d->backend->orders;
+    const uint32_t passes = passes_of(vyre_program_get(pipeline->program));
+    return (vyre_dispatch_options){.split = oracle ? VYRE_SPLIT_AUTO : d->draws.split,
+                                   .path = ways[w].path,
+                                   .no_optimize = ways[w].keep_barriers,
+                                   .order = ordered ? order : VYRE_ORDER_FORWARD,
+                                   .order_seed = ordered ? d->draw : 0,
+                                   .has_iterations = passes != 0,
+                                   .iterations = passes,
+                                   .ahead = ways[w].ahead,
+                                   .max_steps = ordered ? d->most_steps : 0};
+}
+
 /* Runs in one way. The first run by the reference says how it has to end. */
 static differ_result run(differ *d, vyre_pipeline *pipeline, differ_way w, vyre_order order) {
     const bool oracle = w == DIFFER_NATIVE, first = oracle && d->runs[w] == 0;
-    const bool ordered = oracle || d->backend->orders;
-    const uint32_t passes = passes_of(vyre_program_get(pipeline->program));
-    const vyre_dispatch_options options = {.split = oracle ? VYRE_SPLIT_AUTO : d->draws.split,
-                                           .path = ways[w].path,
-                                           .no_optimize = ways[w].keep_barriers,
-                                           .order = ordered ? order : VYRE_ORDER_FORWARD,
-                                           .order_seed = ordered ? d->draw : 0,
-                                           .has_iterations = passes != 0,
-                                           .iterations = passes,
-                                           .find_races = first && d->races,
-                                           .ahead = ways[w].ahead,
-                                           .max_steps = ordered ? d->most_steps : 0};
+    vyre_dispatch_options options = options_for(d, pipeline, w, order);
+    options.find_races = first && d->races;
     vyre_output *outputs = first ? d->expected : d->got;
     vyre_dispatch_report report = {0};
     vyre_diag diag = {0};
@@ -519,19 +418,22 @@ static vyre_status choose_device(differ *d, const vyre_program *program, bool ke
     return vyre_device_open(d->registry, uri, NULL, out_device, diag);
 }
 
-/* One pipeline for the two ways that keep the same barriers. */
-static differ_result check_backend(differ *d, const vyre_program *program, differ_way host) {
+static vyre_status make_pipeline(const differ *d, vyre_device *device, const vyre_program *program,
+                                 differ_way host, vyre_pipeline **out_pipeline, vyre_diag *diag) {
     const vyre_dispatch_options options = {.split = d->draws.split,
                                            .no_optimize = ways[host].keep_barriers};
+    const vyre_status status = vyre_pipeline_create(device, program, &options, out_pipeline, diag);
+    return status == VYRE_OK ? vyre_pipeline_compile(*out_pipeline, &options, diag) : status;
+}
+
+/* One pipeline for the two ways that keep the same barriers. */
+static differ_result check_backend(differ *d, const vyre_program *program, differ_way host) {
     vyre_pipeline *pipeline = NULL;
     vyre_device *device = NULL;
     vyre_diag diag = {0};
     vyre_status status = choose_device(d, program, ways[host].keep_barriers, &device, &diag);
     if (status == VYRE_OK) {
-        status = vyre_pipeline_create(device, program, &options, &pipeline, &diag);
-    }
-    if (status == VYRE_OK) {
-        status = vyre_pipeline_compile(pipeline, &options, &diag);
+        status = make_pipeline(d, device, program, host, &pipeline, &diag);
     }
     differ_result result =
         status == VYRE_OK ? DIFFER_SAME : fail(d, DIFFER_RUN, "it can't be compiled", &diag);
@@ -559,7 +461,7 @@ static differ_result check_native(differ *d, const vyre_program *program) {
     differ_result result = DIFFER_SAME;
     if (vyre_pipeline_compile(pipeline, &options, &diag) != VYRE_OK) {
         result = fail(d, DIFFER_FAILED, "it can't be compiled", &diag);
-    } else if (!make_buffers(d, vyre_program_get(program))) {
+    } else if (!differ_make_inputs(d, vyre_program_get(program))) {
         result = fail(d, DIFFER_FAILED, "a size is not a small constant", NULL);
     }
     for (uint32_t i = 0; i < DIFFER_ORDERS && result == DIFFER_SAME; i++) {
@@ -567,6 +469,44 @@ static differ_result check_native(differ *d, const vyre_program *program) {
     }
     vyre_pipeline_release(pipeline);
     return result;
+}
+
+/* With or without barriers that can go, where a program is not run in both ways. */
+static differ_way turn_of(const differ *d) {
+    return d->draw >> 4 & 1 ? DIFFER_HOST : DIFFER_HOST_ALL;
+}
+
+/* Compiled for both ways, and let go. */
+static void announce(differ *d, const vyre_program *program) {
+    vyre_pipeline *pipeline = NULL;
+    vyre_device *device = NULL;
+    emitted_hold(true);
+    if (differ_make_inputs(d, vyre_program_get(program)) &&
+        use_device(d, &device, NULL) == VYRE_OK &&
+        make_pipeline(d, device, program, turn_of(d), &pipeline, NULL) == VYRE_OK) {
+        for (uint32_t i = 0; i < 2; i++) { /* fails; what it needs is compiled before */
+            const vyre_dispatch_options options =
+                options_for(d, pipeline, (differ_way)(turn_of(d) + i), VYRE_ORDER_FORWARD);
+            emitted_hold(true);
+            (void)vyre_pipeline_dispatch(pipeline, d->inputs, d->input_count, d->got,
+                                         d->output_count, &options, NULL, NULL);
+        }
+    }
+    vyre_pipeline_release(pipeline);
+}
+
+uint64_t differ_announce(differ *d, uint64_t seed, uint64_t end) {
+    const uint64_t batch = differ_batch(d->backend), next = (seed / batch + 1) * batch;
+    for (; seed < end && seed < next && batch > 1; seed++) {
+        vyre_program *program = NULL;
+        differ_draw(d, seed);
+        if (random_order_free(seed, &program, NULL) == VYRE_OK) {
+            announce(d, program);
+            vyre_program_release(program);
+        }
+    }
+    emitted_hold(false);
+    return batch > 1 ? seed : UINT64_MAX;
 }
 
 differ_result differ_check(differ *d, const vyre_program *program) {
@@ -580,11 +520,11 @@ differ_result differ_check(differ *d, const vyre_program *program) {
     if (result == DIFFER_SAME) {
         note_ending(d, p);
     }
-    const bool both = !d->backend->slow && !d->takes_turns, optimised = d->draw >> 4 & 1;
-    if (result == DIFFER_SAME && (both || optimised)) {
+    const bool both = !d->backend->slow && !d->takes_turns;
+    if (result == DIFFER_SAME && (both || turn_of(d) == DIFFER_HOST)) {
         result = check_backend(d, program, DIFFER_HOST);
     }
-    if (result == DIFFER_SAME && (both || !optimised)) {
+    if (result == DIFFER_SAME && (both || turn_of(d) == DIFFER_HOST_ALL)) {
         result = check_backend(d, program, DIFFER_HOST_ALL);
     }
     return result;

@@ -85,9 +85,17 @@ void differ_finish(differ *d);
 /* What a random program is checked for, drawn by its seed: each in every way and order, some of
  * them for races and for the text of segments. */
 void differ_draw(differ *d, uint64_t seed);
+/* Random programs from `seed` on that will be checked: a device that compiles many at once gets
+ * those of its batch now, but none from `end` on. Returns the first seed that is to be announced
+ * next. */
+uint64_t differ_announce(differ *d, uint64_t seed, uint64_t end);
 /* Sets facts, runs, and why unless the result is DIFFER_SAME. A program whose name ends in _N is
  * run to a fixpoint of at most N passes. */
 differ_result differ_check(differ *d, const vyre_program *program);
+
+/* The inputs of a program, and what its outputs hold before; false: a size is no small constant. */
+bool differ_make_inputs(differ *d, const vyre_program_view *p);
+void differ_free_inputs(differ *d);
 
 const char *differ_way_name(differ_way way);
 const char *differ_order_name(vyre_order order);

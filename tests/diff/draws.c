@@ -19,7 +19,11 @@ static const differ_backend backends[] = {
     {.name = "ref", OF_REF},
     {.name = "emit-c",
      .slow = true,
-     .choices = {{"cc", {"gcc", "clang"}}, {"opt", {"1", "0", "2"}}, {"threads", {"", "1"}}}},
+     .batch = 32,
+     .splits_itself = true,
+     .choices = {{"cc", {"gcc", "clang"}},
+                 {"opt", {"0", "1", "0", "0", "2", "0"}},
+                 {"threads", {"", "1"}}}},
     {.name = "opencl", .slow = true},
     {.name = "cpu",
      .slow = true,
@@ -42,6 +46,10 @@ const differ_backend *differ_backend_of(const char *uri) {
     return &any;
 }
 
+uint32_t differ_batch(const differ_backend *b) {
+    return b->batch ? b->batch : 1;
+}
+
 /* One of so many, from a place on that is drawn for so many seeds in a row. */
 static uint64_t draw_turn(uint64_t count, uint64_t choice, uint64_t seed) {
     uint64_t state = seed / count * (DIFFER_CHOICES + 1) + choice;
@@ -61,10 +69,12 @@ differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable,
                                  uint64_t seed) {
     differ_draws draws = {.split = VYRE_SPLIT_AUTO};
     for (uint32_t i = 0; i < DIFFER_CHOICES && b->choices[i].name; i++) {
-        draws.value[i] = draw_bit(usable[i], i, seed);
+        draws.value[i] = draw_bit(usable[i], i, seed / differ_batch(b));
     }
     if (level != VYRE_LEVEL_SEGMENT) { /* which has no other way than to be split */
-        draws.split = (vyre_split_mode)draw_turn(DIFFER_SPLITS, DIFFER_CHOICES, seed);
+        const uint64_t turns = b->splits_itself ? 8 : DIFFER_SPLITS;
+        const uint64_t turn = draw_turn(turns, DIFFER_CHOICES, seed);
+        draws.split = turn == turns - 1 ? VYRE_SPLIT_ALWAYS : (vyre_split_mode)(turn % 2);
     }
     return draws;
 }

@@ -18,6 +18,8 @@ typedef struct differ_backend {
     bool orders; /* takes an order of lanes, and a limit of steps */
     bool limits; /* takes max_buffer */
     bool slow;   /* to compile: each program with or without barriers that can go, not both */
+    bool splits_itself; /* so that splitting is asked for more rarely */
+    uint32_t batch; /* so many programs in a row have the same device, and are announced to it */
     differ_choice choices[DIFFER_CHOICES];
 } differ_backend;
 
@@ -29,8 +31,9 @@ typedef struct differ_draws {
 
 /* The row of a backend, by its name or URI; one without parameters for a backend that has none. */
 const differ_backend *differ_backend_of(const char *uri);
-/* Bit v of usable[c]: value v of choice c can be had on this machine. Of as many seeds in a row as
- * a choice has values, each gets another one: none is rare even where programs are few. */
+uint32_t differ_batch(const differ_backend *b); /* at least 1 */
+/* Bit v of usable[c]: value v of choice c can be had on this machine. Of as many batches in a row
+ * as a choice has values, each gets another one: none is rare even where programs are few. */
 differ_draws differ_draw_options(const differ_backend *b, const uint8_t *usable, vyre_level level,
                                  uint64_t seed);
 /* The device to open: "cpu://threads=2&features=avx2". A URI that has parameters already stays as

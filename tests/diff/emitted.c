@@ -1,17 +1,17 @@
-/* A program becomes text, the text a shared object with the compiler's checks for undefined
- * behaviour, and a launch calls its function for one pass. A few lines of C beside the text put the
- * arguments of a launch into its struct. Files live in a folder that is gone when the kernel is. */
+/* A program becomes text, the text with others a shared object with the compiler's checks for
+ * undefined behaviour, and a launch calls its function for one pass. A few lines of C beside the
+ * text put the arguments of a launch into its struct. Nothing is built before the first launch, and
+ * then all that was wanted until then: what is launched, and what was compiled with it. */
 #include "diff/emitted.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "diff/emitted_texts.h"
 #include "kit/host_memory.h"
 #include "vyre/emit.h"
 
@@ -20,22 +20,21 @@ typedef struct emitted_device {
     char compiler[16];
     char effort;
     bool threads;
+    emitted_texts texts;
 } emitted_device;
 
-/* As the lines beside the text declare it. */
-typedef struct told {
-    uint64_t lane;
-    uint32_t address, line;
-    const char *tag;
-} told;
-typedef int (*pass_fn)(void *const *memory, const uint32_t *counts, const uint64_t *values,
-                       const uint32_t *grid, told *trap);
-
 typedef struct emitted_kernel {
-    void *object;
-    pass_fn pass;
+    emitted_text *text;
     uint32_t decl_count;
 } emitted_kernel;
+
+static bool is_held;
+static uint64_t group; /* of texts that are made now */
+
+void emitted_hold(bool hold) {
+    is_held = hold;
+    group++;
+}
 
 /* What is undefined traps. The runtime of gcc's address sanitizer is there only if we have it, too.
  */
@@ -53,15 +52,14 @@ static bool to_file(void *user, const char *text, size_t length) {
 /* The lines that call NAME_pass. Names of the struct are those of the program, or follow from
  * where they stand: its fields are in the order of declarations. */
 static void write_caller(FILE *file, const vyre_program_view *p) {
-    fprintf(file,
-            "\ntypedef struct told { uint64_t lane; uint32_t address, line; const char *tag; } "
-            "told;\n"
-            "int emitted_pass(void *const *memory, const uint32_t *counts, const uint64_t *values, "
-            "const uint32_t *grid, told *t) {\n"
-            "    static long long nothing;\n"
-            "    %s_trap trap = {0};\n"
-            "    %s_args args = {",
-            p->name, p->name);
+    fprintf(
+        file,
+        "\nint emitted_pass(void *const *memory, const uint32_t *counts, const uint64_t *values, "
+        "const uint32_t *grid, told *t) {\n"
+        "    static long long nothing;\n"
+        "    %s_trap trap = {0};\n"
+        "    %s_args args = {",
+        p->name, p->name);
     for (vyre_decl i = 0; i < p->decl_count; i++) {
         const vyre_decl_node *d = &p->decls[i];
         if (d->role == VYRE_IN || d->role == VYRE_INOUT || d->role == VYRE_OUT) {
@@ -82,84 +80,73 @@ static void write_caller(FILE *file, const vyre_program_view *p) {
             p->name);
 }
 
-static vyre_status write_text(const vyre_program *program, const char *path, vyre_diag *diag) {
-    FILE *file = fopen(path, "w");
+static vyre_status make_text(const vyre_program *program, char **out_text, size_t *out_length,
+                             vyre_diag *diag) {
+    FILE *file = open_memstream(out_text, out_length);
     if (!file) {
-        return vyre_fail(diag, VYRE_IO, "", "there is no %s", path);
+        return vyre_fail_memory(diag, "a text");
     }
     const vyre_emit_options options = {.target = VYRE_EMIT_C};
-    vyre_status status = vyre_emit(program, &options, NULL, to_file, file, diag);
+    const vyre_status status = vyre_emit(program, &options, NULL, to_file, file, diag);
     write_caller(file, vyre_program_get(program));
-    return fclose(file) == 0 ? status : VYRE_IO;
-}
-
-static vyre_status build(const emitted_device *device, const char *folder, void **out_object,
-                         vyre_diag *diag) {
-    char command[1024], object[256];
-    (void)snprintf(object, sizeof object, "%s/text.so", folder);
-    (void)snprintf(command, sizeof command,
-                   "%s -std=c11 -O%c -ffp-contract=off -w -fPIC -shared %s %s " SANITIZERS
-                   "-o %s %s/text.c -lm "
-                   ">%s/messages 2>&1",
-                   device->compiler, device->effort, device->threads ? "-fopenmp" : "",
-                   strcmp(device->compiler, "gcc") == 0 ? address : "", object, folder, folder);
-    if (system(command) != 0) { /* NOLINT(cert-env33-c): the words are ours */
-        return vyre_fail(diag, VYRE_INTERNAL, "", "%s refuses the text in %s", device->compiler,
-                         folder);
-    }
-    *out_object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    return *out_object ? VYRE_OK : vyre_fail(diag, VYRE_INTERNAL, "", "%s", dlerror());
-}
-
-static void remove_folder(const char *folder) {
-    static const char *const names[] = {"text.c", "text.so", "messages"};
-    char path[256];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(folder);
+    return fclose(file) == 0 ? status : vyre_fail_memory(diag, "a text");
 }
 
 static vyre_status compile(vyre_backend_device *object, const vyre_program *program,
                            vyre_backend_kernel **out_kernel, vyre_diag *diag) {
-    const emitted_device *device = (const emitted_device *)object;
-    char folder[] = "/tmp/vyre_emitted_XXXXXX", path[64];
+    emitted_device *device = (emitted_device *)object;
+    const vyre_program_view *p = vyre_program_get(program);
+    char *text = NULL;
+    size_t length = 0;
+    const vyre_status status = make_text(program, &text, &length, diag);
+    if (status != VYRE_OK) {
+        free(text);
+        return status;
+    }
     emitted_kernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel || !mkdtemp(folder)) {
+    emitted_text *made = emitted_texts_add(&device->texts, text, length, p->name, group);
+    if (!kernel || !made) {
         free(kernel);
         return vyre_fail_memory(diag, "a kernel");
     }
-    (void)snprintf(path, sizeof path, "%s/text.c", folder);
-    vyre_status status = write_text(program, path, diag);
-    if (status == VYRE_OK) {
-        status = build(device, folder, &kernel->object, diag);
-    }
-    if (status != VYRE_OK) { /* what a compiler refused stays there to be looked at */
-        free(kernel);
-        if (status != VYRE_INTERNAL) {
-            remove_folder(folder);
-        }
-        return status;
-    }
-    remove_folder(folder);
-    void *pass = dlsym(kernel->object, "emitted_pass");
-    memcpy(&kernel->pass, &pass, sizeof pass);
-    kernel->decl_count = vyre_program_get(program)->decl_count;
+    made->users++;
+    *kernel = (emitted_kernel){made, p->decl_count};
     *out_kernel = (vyre_backend_kernel *)kernel;
     return VYRE_OK;
 }
 
+static void build(emitted_device *device) {
+    char options[256];
+    (void)snprintf(options, sizeof options,
+                   "%s -std=c11 -O%c -ffp-contract=off -w -fPIC -shared %s %s " SANITIZERS,
+                   device->compiler, device->effort, device->threads ? "-fopenmp" : "",
+                   strcmp(device->compiler, "gcc") == 0 ? address : "");
+    emitted_texts_build(&device->texts, options);
+}
+
 static void destroy(vyre_backend_device *device, vyre_backend_kernel *object) {
     (void)device;
-    (void)dlclose(((emitted_kernel *)object)->object);
+    ((emitted_kernel *)object)->text->users--;
     free(object);
 }
 
-static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *object,
+static vyre_status launch(vyre_backend_device *object_of, vyre_backend_kernel *object,
                           const vyre_launch *one, vyre_launch_result *out_result, vyre_diag *diag) {
     const emitted_kernel *kernel = (const emitted_kernel *)object;
-    (void)device;
+    emitted_device *device = (emitted_device *)object_of;
+    if (!kernel->text->is_wanted) {
+        emitted_texts_want(&device->texts, kernel->text);
+    }
+    if (is_held) {
+        return vyre_fail(diag, VYRE_CANCELLED, "", "nothing is launched now");
+    }
+    if (!kernel->text->is_built) {
+        build(device);
+    }
+    if (!kernel->text->pass) {
+        return vyre_fail(diag, VYRE_INTERNAL, "", "%s refuses the text in %s", device->compiler,
+                         kernel->text->folder);
+    }
     void *memory[256];
     if (kernel->decl_count > 256) {
         return vyre_fail(diag, VYRE_LIMIT, "", "too many declarations");
@@ -167,8 +154,8 @@ static vyre_status launch(vyre_backend_device *device, vyre_backend_kernel *obje
     for (vyre_decl i = 0; i < kernel->decl_count; i++) {
         memory[i] = one->memory[i] ? vyre_host_bytes(one->memory[i]) : NULL;
     }
-    told trap;
-    const int code = kernel->pass(memory, one->counts, one->values, one->grid, &trap);
+    emitted_told trap;
+    const int code = kernel->text->pass(memory, one->counts, one->values, one->grid, &trap);
     out_result->trap_lane = trap.lane;
     return code == 0 ? VYRE_OK
            : code == 1
@@ -196,6 +183,7 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
 }
 
 static void close_device(vyre_backend_device *object) {
+    emitted_texts_finish(&((emitted_device *)object)->texts);
     free(object);
 }
 

@@ -9,5 +9,9 @@
  * 1), and whether groups run on threads. Emitted code may do nothing undefined: then the process
  * ends. */
 vyre_status emitted_add(vyre_registry *registry, vyre_diag *diag);
+/* While held its devices launch nothing: programs that are dispatched meanwhile, and end with
+ * VYRE_CANCELLED, are built together at the first launch afterwards. With those that are launched
+ * all that were compiled between the same two calls. */
+void emitted_hold(bool hold);
 
 #endif

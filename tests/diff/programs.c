@@ -52,9 +52,14 @@ static void check_random(differ *d, uint64_t seed, differ_totals *t) {
 void diff_check_random(const char *backend, uint64_t first, uint64_t count) {
     static differ d;
     static differ_totals t;
+    uint64_t announced = 0;
     begin(&d, backend);
-    for (uint64_t i = 0; i < count && !test_failed(); i++) {
-        check_random(&d, first_seed + first + i, &t);
+    first += first_seed;
+    for (uint64_t seed = first; seed < first + count && !test_failed(); seed++) {
+        if (seed >= announced) {
+            announced = differ_announce(&d, seed, first + count);
+        }
+        check_random(&d, seed, &t);
     }
     differ_finish(&d);
     differ_totals_print(&t, stdout);

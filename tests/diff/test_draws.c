@@ -80,6 +80,26 @@ TEST(few_programs_have_enough_of_each_value) {
     }
 }
 
+TEST(programs_of_a_batch_have_the_same_device) {
+    enum { PROGRAMS = 6 * 32 * 4 };
+    static const uint8_t usable[DIFFER_CHOICES] = {3, 0x3f, 3};
+    const differ_backend *c = differ_backend_of("emit-c");
+    uint32_t splits[DIFFER_SPLITS] = {0}, changes = 0;
+    differ_draws before = differ_draw_options(c, usable, VYRE_LEVEL_PROGRAM, 0);
+    REQUIRE(differ_batch(c) == 32);
+    for (uint64_t i = 0; i < PROGRAMS; i++) {
+        const differ_draws d = differ_draw_options(c, usable, VYRE_LEVEL_PROGRAM, i);
+        const bool changed = memcmp(d.value, before.value, sizeof d.value) != 0;
+        CHECK(i % 32 == 0 || !changed);
+        changes += changed;
+        splits[d.split]++;
+        before = d;
+    }
+    CHECK(changes > PROGRAMS / 32 / 2);
+    CHECK_EQ(splits[VYRE_SPLIT_ALWAYS], PROGRAMS / 8);
+    CHECK(splits[VYRE_SPLIT_AUTO] > PROGRAMS / 4 && splits[VYRE_SPLIT_NEVER] > PROGRAMS / 4);
+}
+
 TEST(a_value_that_is_drawn_too_rarely_is_told) {
     static differ_totals t;
     const differ_backend *cpu = differ_backend_of("cpu");

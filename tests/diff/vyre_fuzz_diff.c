@@ -3,10 +3,10 @@
  * Program i has the seed S + i. A program that differs is reduced and written to DIR. With --cells
  * programs are only made and looked at.
  *
- * Each job is a process that takes every J-th seed and counts in memory it shares with the parent,
- * which tells the progress, adds up and, when a job dies, names the seed and starts it anew behind
- * it. Exit: 0 all the same and every class of programs often enough, 1 not so, 2 usage, 130
- * interrupted. */
+ * Each job is a process that takes every J-th seed (or batch of them) and counts in memory it
+ * shares with the parent, which tells the progress, adds up and, when a job dies, names the seed
+ * and starts it anew behind it. Exit: 0 all the same and every class of programs often enough, 1
+ * not so, 2 usage, 130 interrupted. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,8 +118,21 @@ static void one(differ *d, const options *o, uint64_t seed, differ_totals *t) {
     vyre_program_release(program);
 }
 
+/* Jobs take batches in turn. */
 static uint64_t seed_of(const options *o, uint32_t number, uint64_t program) {
-    return o->seed + number + program * o->jobs;
+    const uint64_t batch = differ_batch(differ_backend_of(o->backend));
+    return o->seed + (program / batch * o->jobs + number) * batch + program % batch;
+}
+
+static bool is_left(const options *o, uint32_t number, uint64_t program) {
+    return seed_of(o, number, program) - o->seed < o->count;
+}
+
+/* Behind the last seed of a job's batch. */
+static uint64_t batch_end(const options *o, uint32_t number, uint64_t program) {
+    const uint64_t batch = differ_batch(differ_backend_of(o->backend));
+    const uint64_t end = seed_of(o, number, program) + batch - program % batch;
+    return end - o->seed < o->count ? end : o->seed + o->count;
 }
 
 /* The whole life of a job's process. */
@@ -132,8 +145,14 @@ static int work(const options *o, uint32_t number, job *j) {
         return 2;
     }
     d.takes_turns = true; /* twice as many programs find more than each of them twice */
-    while (!interrupted && seed_of(o, number, j->begun) - o->seed < o->count) {
-        one(&d, o, seed_of(o, number, j->begun++), &j->totals);
+    uint64_t announced = 0;
+    while (!interrupted && is_left(o, number, j->begun)) {
+        const uint64_t seed = seed_of(o, number, j->begun);
+        if (seed >= announced && !o->cells) {
+            announced = differ_announce(&d, seed, batch_end(o, number, j->begun));
+        }
+        j->begun++;
+        one(&d, o, seed, &j->totals);
     }
     differ_finish(&d);
     return 0;
@@ -252,7 +271,8 @@ static int conclude(const options *o, const job *jobs) {
     uint64_t least = UINT64_MAX, died = 0;
     for (uint32_t i = 0; i < o->jobs; i++) {
         differ_totals_add(&sum, &jobs[i].totals);
-        least = jobs[i].begun < least ? jobs[i].begun : least;
+        const uint64_t next = seed_of(o, i, jobs[i].begun);
+        least = next < least ? next : least;
         died += jobs[i].died;
     }
     const uint64_t failures = differ_totals_failures(&sum) + died;
@@ -271,7 +291,7 @@ static int conclude(const options *o, const job *jobs) {
            o->backend, o->seed, o->seed + o->count - 1, sum.programs + died, failures,
            enough ? "" : ", some classes too rare");
     if (!whole) {
-        printf("; interrupted: all below seed %" PRIu64 " are done", o->seed + least * o->jobs);
+        printf("; interrupted: all below seed %" PRIu64 " are done", least);
     }
     printf("\n");
     return failures != 0 || !enough ? 1 : whole ? 0 : INTERRUPTED;
