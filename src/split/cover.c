@@ -129,6 +129,16 @@ static sum sum_of(const vyre_cover *c, vyre_expr e, uint32_t depth) {
     return made;
 }
 
+bool vyre_cover_element(const vyre_cover *c, vyre_expr index, uint64_t *out_value) {
+    const sum of = sum_of(c, index, 0);
+    bool is_constant = of.is_known;
+    for (uint32_t i = 0; i < VYRE_COVER_TERMS; i++) {
+        is_constant &= of.factor[i] == 0;
+    }
+    *out_value = of.constant;
+    return is_constant;
+}
+
 /* How many values the sum takes, from 0 on and without a gap; 0: that is not known. */
 static uint64_t count_values(const vyre_cover *c, const sum *of, uint32_t *out_axes) {
     uint64_t product = 1;

@@ -25,6 +25,8 @@ void vyre_cover_init(vyre_cover *cover, const vyre_program_view *program,
                      const vyre_expr *value_of);
 /* Whether the expression is a number, and which. */
 bool vyre_cover_constant(const vyre_cover *cover, vyre_expr expr, uint64_t *out_value);
+/* The same of an index, which may have several dimensions. */
+bool vyre_cover_element(const vyre_cover *cover, vyre_expr index, uint64_t *out_value);
 /* Makes the variable of a FOR a term, inside of those that are; false: that can't be. */
 bool vyre_cover_enter(vyre_cover *cover, vyre_stmt loop);
 

@@ -50,7 +50,7 @@ static bool completes_private(vyre_overwrites *o, vyre_stmt s, uint32_t list) {
     const vyre_stmt_node *n = &o->p->stmts[s];
     vyre_overwrite_memory *m = &o->memory[n->decl];
     uint64_t index;
-    if (m->count > MOST_BITS || !vyre_cover_constant(&o->outside, n->arg[0], &index) ||
+    if (m->count > MOST_BITS || !vyre_cover_element(&o->outside, n->arg[0], &index) ||
         index >= m->count) {
         return false;
     }

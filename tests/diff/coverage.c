@@ -7,6 +7,7 @@
 #include "analysis/conditions.h"
 #include "analysis/shape.h"
 #include "base/alloc.h"
+#include "diff/coverage_tiles.h"
 #include "ir/waits.h"
 
 static void hold(coverage *out, cell c) {
@@ -217,6 +218,10 @@ static void note_jumps(walk *w) {
     }
 }
 
+static void hold_tile(void *context, cell c) {
+    hold(context, c);
+}
+
 bool coverage_of(const vyre_program *program, coverage *out) {
     vyre_calls calls;
     vyre_effect_map *effects = NULL;
@@ -234,6 +239,7 @@ bool coverage_of(const vyre_program *program, coverage *out) {
     if (ok) {
         w.shapes = shapes;
         note_jumps(&w);
+        ok = coverage_tiles(w.p, shapes, hold_tile, out);
     }
     vyre_shapes_destroy(shapes);
     vyre_effects_destroy(effects);

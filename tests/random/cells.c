@@ -15,6 +15,7 @@ static const uint32_t radix[CELL_CLASSES][CELL_PARTS] = {
     [CELL_COLLECTIVE] = {2, VYRE_COLLECTIVE_COUNT},
     [CELL_MEMORY] = {VYRE_ROLE_COUNT, VYRE_TYPE_COUNT},
     [CELL_RANK] = {VYRE_ROLE_COUNT, 4},
+    [CELL_TILE] = {CELL_OWNERS, CELL_FORMS, 3, 2, CELL_SHARES},
     [CELL_JUMP] = {CELL_JUMPS, CELL_LEVELS, CELL_SIDES, 2, CELL_SCOPES}};
 
 uint32_t cell_parts(cell_class class) {
@@ -136,6 +137,7 @@ const char *cell_refusal(cell c) {
                    ? "only splitting makes it"
                    : NULL;
     case CELL_COLLECTIVE:
+    case CELL_TILE:
     case CELL_CLASSES: break;
     }
     return NULL;
@@ -146,6 +148,8 @@ const char *cell_refusal(cell c) {
 static const char *const jumps[] = {"break", "continue", "exit", "return", "trap"};
 static const char *const levels[] = {"constant", "grid", "group", "row", "subgroup", "varying"};
 static const char *const sides[] = {"before", "behind"};
+static const char *const owners[] = {"workgroup memory", "private memory"};
+static const char *const forms[] = {"at once", "in a loop", "in two loops", "in both arms"};
 
 static const char *stmt_name(vyre_stmt_op op) {
     const vyre_stmt_info *info = vyre_stmt_info_of(op);
@@ -186,6 +190,10 @@ void cell_row_name(cell c, char *out, size_t size) {
     case CELL_RANK:
         (void)snprintf(out, size, "dimensions of %s", vyre_role_name((vyre_role)part[0]));
         break;
+    case CELL_TILE:
+        (void)snprintf(out, size, "%s of rank %u set %s%s,", owners[part[0]], part[2] + 1,
+                       forms[part[1]], part[3] ? " of an if" : "");
+        break;
     case CELL_JUMP:
         (void)snprintf(out, size, "%s, %s, %s a loop, %s", jumps[part[0]], levels[part[1]],
                        part[3] ? "in" : "out of", sides[part[2]]);
@@ -204,6 +212,7 @@ const char *cell_last_name(cell c) {
     case CELL_ORDERING: return vyre_ordering_name((vyre_ordering)last);
     case CELL_COLLECTIVE: return vyre_collective_name((vyre_collective_op)last);
     case CELL_RANK: return ranks[last];
+    case CELL_TILE: return last == CELL_WHOLE ? "as a whole" : "in part";
     case CELL_JUMP: return last == CELL_GRID_SYNC ? "grid_sync" : "barrier";
     case CELL_EXPR:
     case CELL_SUBGROUP:

@@ -18,6 +18,7 @@ typedef enum cell_class {
     CELL_COLLECTIVE, /* 0: all_reduce, 1: reduce_scatter; operation */
     CELL_MEMORY,     /* role, type */
     CELL_RANK,       /* role, dimensions */
+    CELL_TILE,       /* whose, form, dimensions - 1, in an `if`, how much */
     CELL_JUMP,       /* jump, level, side, in a loop, scope */
     CELL_CLASSES
 } cell_class;
@@ -51,13 +52,28 @@ typedef enum cell_side { CELL_BEFORE, CELL_BEHIND, CELL_SIDES } cell_side;
 /* The barrier: grid_sync (or a collective), or barrier. */
 typedef enum cell_scope { CELL_GRID_SYNC, CELL_BARRIER, CELL_SCOPES } cell_scope;
 
+/* Memory of the group or of the lane that is set: each element by a store without a loop (those of
+ * a lane by one store each), in a loop, in two loops; in both arms of an `if`, in any of these
+ * ways.
+ */
+typedef enum cell_owner { CELL_TILE_OF_GROUP, CELL_TILE_OF_LANE, CELL_OWNERS } cell_owner;
+typedef enum cell_form {
+    CELL_AT_ONCE,
+    CELL_IN_LOOP,
+    CELL_IN_LOOPS,
+    CELL_BOTH_ARMS,
+    CELL_FORMS
+} cell_form;
+typedef enum cell_share { CELL_WHOLE, CELL_IN_PART, CELL_SHARES } cell_share;
+
 enum {
     CELL_PARTS = 5,
     CELL_COUNT = VYRE_EXPR_COUNT * VYRE_TYPE_COUNT + VYRE_STMT_COUNT + VYRE_BUILTIN_COUNT * 3 +
                  VYRE_ATOMIC_COUNT * VYRE_TYPE_COUNT * 2 + 2 * VYRE_ORDERING_COUNT +
                  VYRE_SUBGROUP_COUNT * VYRE_TYPE_COUNT + 2 * VYRE_REDUCE_COUNT * VYRE_TYPE_COUNT +
                  2 * VYRE_COLLECTIVE_COUNT + VYRE_ROLE_COUNT * VYRE_TYPE_COUNT +
-                 VYRE_ROLE_COUNT * 4 + CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
+                 VYRE_ROLE_COUNT * 4 + CELL_OWNERS * CELL_FORMS * 3 * 2 * CELL_SHARES +
+                 CELL_JUMPS * CELL_LEVELS * CELL_SIDES * 2 * CELL_SCOPES
 };
 
 typedef struct cell {

@@ -453,6 +453,7 @@ static void grant(order_free *g, place at) {
     case WISH_EVEN: order_free_even(g, at); break;
     case WISH_TURNS: order_free_turns(g, at); break;
     case WISH_ALIKE: order_free_alike(g, at); break;
+    case WISH_TILE: order_free_tile(g, at); break;
     case WISHES: break;
     }
 }
@@ -578,7 +579,7 @@ static const uint8_t wish_chances[WISHES] = {
     [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,   [WISH_EXCHANGE] = 8,
     [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,    [WISH_STRIDE] = 15,
     [WISH_BASE] = 25,       [WISH_REDUCE] = 35, [WISH_ITERATE] = 12, [WISH_EVEN] = 15,
-    [WISH_TURNS] = 15,      [WISH_ALIKE] = 25};
+    [WISH_TURNS] = 15,      [WISH_ALIKE] = 25,  [WISH_TILE] = 40};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {
@@ -603,10 +604,12 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
     g.atomic = draw_cell(&g, CELL_ATOMIC);
     g.jump = draw_cell(&g, CELL_JUMP);
     g.reduce = draw_cell(&g, CELL_REDUCE);
+    g.tile_cell = draw_cell(&g, CELL_TILE);
     const bool ends = g.traps || ((g.wishes >> WISH_JUMP & 1) != 0 &&
                                   (g.jump.part[0] == CELL_EXIT || g.jump.part[0] == CELL_TRAP));
     g.wishes &= ends ? ~(UINT32_C(1) << WISH_ALIKE) : UINT32_MAX;
-    g.stays = (g.wishes >> WISH_ALIKE & 1) != 0;
+    g.stays = (g.wishes >> WISH_ALIKE & 1) != 0 ||
+              (!ends && (g.wishes >> WISH_TILE & 1) != 0 && random_chance(&g.x, 65));
     const bool returns = (g.wishes >> WISH_JUMP & 1) != 0 && g.jump.part[0] == CELL_RETURN;
     g.returns = returns ? &g.fns[0] : NULL;
     vyre_status status = vyre_builder_create(NULL, name, &g.x.b);

@@ -79,6 +79,7 @@ typedef enum wish {
     WISH_EVEN,     /* a loop that lanes begin apart, with a grid barrier */
     WISH_TURNS,    /* elements that are told apart from trip to trip */
     WISH_ALIKE, /* a value that every group computes alike, in a program without lanes that end */
+    WISH_TILE,  /* a cell of tiles */
     WISHES
 } wish;
 
@@ -113,6 +114,7 @@ typedef struct order_free {
     bool traps;
     bool stays;                /* no lane ends */
     cell atomic, jump, reduce; /* those wished for */
+    cell tile_cell;
     uint32_t atomic_array;
     const function *returns; /* that the jump is in, or NULL */
     array arrays[ARRAYS];
@@ -189,6 +191,9 @@ void order_free_jump(order_free *g, place at);
 void order_free_reduce(order_free *g, place at);
 void order_free_wanted_reduce(order_free *g, place at);
 void order_free_iterate(order_free *g, place at);
+
+/* order_free_tile.c: memory of the group or the lane that is set anew, or nearly. */
+void order_free_tile(order_free *g, place at);
 
 /* order_free_values.c */
 void order_free_declare(order_free *g);
