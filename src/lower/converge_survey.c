@@ -197,13 +197,16 @@ bool vyre_lacks_subgroups(const vyre_program *program, const vyre_capabilities *
 vyre_group_way vyre_group_way_of(const vyre_program *program, const vyre_capabilities *can) {
     const uint64_t kinds = vyre_program_get(program)->stats.stmt_kinds;
     const bool ends = kinds >> VYRE_STMT_EXIT & 1 || kinds >> VYRE_STMT_TRAP & 1;
-    if (!(kinds >> VYRE_STMT_GROUP & 1) ||
-        (vyre_can_stmt(can, VYRE_STMT_GROUP) && can->lanes_may_end)) {
+    if (!(kinds >> VYRE_STMT_GROUP & 1)) {
+        return VYRE_GROUP_KEPT;
+    }
+    /* Where subgroup operations are lowered no lane ends: the device would count those that did. */
+    const bool stay = ends && vyre_lacks_subgroups(program, can);
+    if (vyre_can_stmt(can, VYRE_STMT_GROUP) && can->lanes_may_end && !stay) {
         return VYRE_GROUP_KEPT;
     }
     return ends && can->lanes_may_end && vyre_can_stmt(can, VYRE_STMT_TRAP) &&
-                   vyre_can_atomic(can, VYRE_ATOMIC_ADD, VYRE_U32, VYRE_WORKGROUP) &&
-                   !vyre_lacks_subgroups(program, can)
+                   vyre_can_atomic(can, VYRE_ATOMIC_ADD, VYRE_U32, VYRE_WORKGROUP) && !stay
                ? VYRE_GROUP_BY_LEADER
                : VYRE_GROUP_TOGETHER;
 }

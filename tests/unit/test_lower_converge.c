@@ -146,3 +146,43 @@ TEST(subgroups_part) {
         "    n = n - 1; } if (subgroup_or(n) == 0) { barrier; } }",
         "subgroups");
 }
+
+TEST(what_small_groups_share_still_decides) {
+    /* A barrier under a result that a group of at most 32 lanes shares: what is lowered is accepted
+     * as what was written is, and runs. */
+    static const char *const results[] = {
+        "subgroup_add(x[global_id.x]) % 3 == 0",
+        "subgroup_mul(x[global_id.x] | 1) % 8 > 3",
+        "subgroup_min(x[global_id.x]) % 2 == 0",
+        "subgroup_max(i32(x[global_id.x])) % 2i == 0i",
+        "subgroup_and(x[global_id.x] | 5) == 5",
+        "subgroup_or(u64(x[global_id.x])) != 0ul",
+        "subgroup_xor(x[global_id.x]) % 2 == 1",
+        "subgroup_any(x[global_id.x] % 9 == 0)",
+        "subgroup_all(x[global_id.x] % 9 != 0)",
+        "subgroup_ballot(x[global_id.x] % 2 == 0) % 4 == 1",
+        "subgroup_shuffle(x[global_id.x], 3) % 2 == 0",
+        "subgroup_shuffle(x[global_id.x], x[group_id.x] % 16) % 2 == 0",
+        "subgroup_shuffle(f32(x[global_id.x]), group_id.x) > 8e6",
+    };
+    static const char *const bodies[] = {
+        "if (yes) { t[local_id.x] = x[global_id.x]; barrier; y[global_id.x] = t[local_id.x ^ 1]; }",
+        "let n = 0; while (yes && n < 4) { n += 1; t[local_id.x] = n; barrier;\n"
+        "  y[global_id.x] += t[0]; barrier; }",
+        "for (i in 0 .. select(yes, 2, 3)) { y[global_id.x] += group_add(x[global_id.x]); }",
+        "if (yes) { barrier; } if (local_id.x == 3) { exit; }\n"
+        "y[global_id.x] = subgroup_add(1) + select(yes, group_id.x, 3);",
+    };
+    for (uint32_t r = 0; r < sizeof results / sizeof *results; r++) {
+        for (uint32_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+            char text[900];
+            snprintf(text, sizeof text,
+                     "program p workgroup(16) elements(48) { in x : u32[256]; out y : u32[48];\n"
+                     "  workgroup t : u32[16]; if (x[global_id.x] %% 7 == 1) { exit; }\n"
+                     "  let yes = %s;\n%s }",
+                     results[r], bodies[i]);
+            lowering_same(text, "subgroups", r);
+            lowering_same(text, "subgroups,ended_lanes", r + 7);
+        }
+    }
+}
