@@ -1,5 +1,5 @@
 /* Reserved words, and the names of operations: from ops.def. Names of operations are free for what
- * is not called, because a call or an axis tells them apart; ids without an axis stay reserved. */
+ * is not called, because a call or an axis tells them apart. */
 #include "ir/names.h"
 
 #include <string.h>
@@ -15,34 +15,12 @@ typedef struct word {
 #define WORD(text)                                                                                 \
     { sizeof(text) - 1, text }
 static const word words[] = {
-    WORD("do"),
-    WORD("program"),
-    WORD("fn"),
-    WORD("true"),
-    WORD("false"),
-    WORD("in"),
-    WORD("inout"),
-    WORD("out"),
-    WORD("scratch"),
-    WORD("private"),
-    WORD("param"),
-    WORD("const"),
-    WORD("let"),
-    WORD("if"),
-    WORD("else"),
-    WORD("for"),
-    WORD("while"),
-    WORD("region"),
-    WORD("break"),
-    WORD("continue"),
-    WORD("exit"),
-    WORD("return"),
-    WORD("barrier"),
-    WORD("grid_sync"),
-    WORD("workgroup"),
+    WORD("do"),      WORD("program"), WORD("fn"),      WORD("true"),      WORD("false"),
+    WORD("in"),      WORD("inout"),   WORD("out"),     WORD("scratch"),   WORD("private"),
+    WORD("param"),   WORD("const"),   WORD("let"),     WORD("if"),        WORD("else"),
+    WORD("for"),     WORD("while"),   WORD("region"),  WORD("break"),     WORD("continue"),
+    WORD("exit"),    WORD("return"),  WORD("barrier"), WORD("grid_sync"), WORD("workgroup"),
     WORD("bitcast"),
-    WORD("subgroup_local_id"),
-    WORD("subgroup_size"),
 };
 static const word operations[] = {
 #define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                   WORD(spelling),

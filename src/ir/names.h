@@ -7,7 +7,7 @@
 
 /* A letter or underscore, then letters, digits, underscores; at most VYRE_LIMIT_NAME bytes. */
 bool vyre_name_is_identifier(const char *text, size_t length);
-/* Keywords, type names and ids without an axis can't be declared. */
+/* Keywords and type names can't be declared. */
 bool vyre_name_is_reserved(const char *text, size_t length);
 
 /* What is called like an operation can be declared, but not as a function: the call would mean the

@@ -118,6 +118,18 @@ static void put_literal(printer *out, const vyre_expr_node *e) {
     }
 }
 
+/* An id without axes is named with one beside memory or a variable of that name. */
+static bool is_declared(const vyre_program_view *p, const char *name) {
+    bool found = false;
+    for (vyre_decl d = 0; d < p->decl_count && !found; d++) {
+        found = strcmp(p->decls[d].name, name) == 0;
+    }
+    for (vyre_var v = 0; v < p->var_count && !found; v++) {
+        found = strcmp(p->vars[v].name, name) == 0;
+    }
+    return found;
+}
+
 static void put_leaf(printer *out, const vyre_expr_node *e) {
     static const char axes[] = "xyz";
     if (e->op == VYRE_EXPR_LITERAL) {
@@ -129,8 +141,9 @@ static void put_leaf(printer *out, const vyre_expr_node *e) {
     } else if (e->op == VYRE_EXPR_LEN) {
         putf(out, "len(%s)", out->p->decls[e->ref].name);
     } else { /* BUILTIN, the only other leaf */
-        put(out, vyre_builtin_name((vyre_builtin)e->sub));
-        if (vyre_builtin_axes((vyre_builtin)e->sub) == 3) {
+        const char *name = vyre_builtin_name((vyre_builtin)e->sub);
+        put(out, name);
+        if (vyre_builtin_axes((vyre_builtin)e->sub) == 3 || is_declared(out->p, name)) {
             putf(out, ".%c", axes[e->axis]);
         }
     }

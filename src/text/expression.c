@@ -343,8 +343,9 @@ static bool push_bitcast(vyre_parser *p) {
 static bool push_builtin(vyre_parser *p) {
     const vyre_token *t = &p->tokens[p->at];
     vyre_node shape = {.op = VYRE_EXPR_BUILTIN, .sub = t->sub};
-    if (vyre_builtin_axes((vyre_builtin)t->sub) == 1) {
-        return push_leaf(p, shape, 1);
+    if (vyre_builtin_axes((vyre_builtin)t->sub) == 1) { /* .x tells it from a variable */
+        const bool told = t[1].kind == VYRE_TOKEN_DOT && vyre_parser_is_text(p, p->at + 2, "x");
+        return push_leaf(p, shape, told ? 3 : 1);
     }
     bool named = t[1].kind == VYRE_TOKEN_DOT && t[2].kind == VYRE_TOKEN_NAME;
     for (uint8_t axis = 0; named && axis < 3; axis++) {

@@ -62,16 +62,17 @@ static bool find_function(const char *printed, const char *name, const char **be
 
 /* Words that mean something in their place are found there, too. */
 static bool means_more(const char *name) {
-    static const char *const words[] = {"relaxed", "acquire", "release", "acq_rel",  "seq_cst",
-                                        "sum",     "reads",   "writes",  "opaque",   "returns",
-                                        "x",       "y",       "z",       "readonly", "writeonly",
-                                        "grid",    "step"};
+    static const char *const words[] = {
+        "relaxed", "acquire", "release",   "acq_rel",       "seq_cst",
+        "sum",     "reads",   "writes",    "opaque",        "returns",
+        "x",       "y",       "z",         "readonly",      "writeonly",
+        "grid",    "step",    "global_id", "subgroup_size", "subgroup_local_id"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i], name) == 0) {
             return true;
         }
     }
-    return vyre_name_is_operation(name, strlen(name)) || strcmp(name, "global_id") == 0;
+    return vyre_name_is_operation(name, strlen(name));
 }
 
 static bool can_pass(const vyre_decl_node *d) {

@@ -320,12 +320,25 @@ TEST(only_what_is_reached_waits_for_the_grid) {
 }
 
 TEST(names_know_the_reserved_words) {
-    static const char *const reserved[] = {"let",  "u32",  "bf16",    "grid_sync", "true",
-                                           "fn",   "in",   "barrier", "bitcast",   "subgroup_size",
-                                           "exit", "param"};
-    static const char *const free_names[] = {"sum",  "acquire",      "x",    "reads",     "and",
-                                             "min",  "subgroup_add", "step", "global_id", "World_1",
-                                             "swap", "atomic_add",   "grid", "len"};
+    static const char *const reserved[] = {"let",     "u32", "bf16", "grid_sync",
+                                           "true",    "fn",  "in",   "barrier",
+                                           "bitcast", "do",  "exit", "param"};
+    static const char *const free_names[] = {"sum",
+                                             "acquire",
+                                             "x",
+                                             "reads",
+                                             "and",
+                                             "min",
+                                             "subgroup_add",
+                                             "step",
+                                             "global_id",
+                                             "World_1",
+                                             "swap",
+                                             "atomic_add",
+                                             "grid",
+                                             "len",
+                                             "subgroup_size",
+                                             "subgroup_local_id"};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         CHECK(vyre_name_is_reserved(reserved[i], strlen(reserved[i])));
     }
