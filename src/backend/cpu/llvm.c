@@ -251,13 +251,26 @@ void cpu_llvm_object_destroy(const cpu_llvm *l, cpu_llvm_object *object) {
     }
 }
 
-/* Passes ask of each access which others may be the same, so their time is that of a square: 250
- * buffers take seconds, 4,096 an hour. Such texts are not what people write and wait for. */
-enum { MOST_TEXT = 1 << 19 };
+/* Passes ask of each access in a function which others may be the same, so their time is that of a
+ * square: 250 buffers take seconds, 4,096 an hour. Such functions are not what people write and
+ * wait for; many small ones, the segments of a long program, are. */
+bool cpu_llvm_is_long(const char *text, size_t length) {
+    static const char begins[] = "\ndefine ";
+    const uint64_t most = UINT64_C(1) << 19;
+    const char *end = text + length, *from = text;
+    uint64_t squares = 0;
+    while (from < end) {
+        const char *next = memmem(from + 1, (size_t)(end - from) - 1, begins, sizeof begins - 1);
+        const uint64_t size = (uint64_t)((next ? next : end) - from);
+        squares += size * size;
+        from = next ? next : end;
+    }
+    return squares > most * most;
+}
 
 vyre_status cpu_llvm_compile(const cpu_llvm *l, const char *text, size_t length, cpu_isa isa,
                              uint32_t effort, cpu_llvm_object **out_object, vyre_diag *diag) {
-    effort = length > MOST_TEXT ? 0 : effort;
+    effort = cpu_llvm_is_long(text, length) ? 0 : effort;
     void *module = NULL, *machine = choose_machine(l, isa, effort);
     vyre_status status = VYRE_OK;
     void *context = l->ContextCreate();

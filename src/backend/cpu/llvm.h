@@ -25,6 +25,9 @@ void cpu_llvm_close(cpu_llvm *llvm);
 /* How much LLVM tries: 0 next to nothing, which is quick; 1 as usual. */
 enum { CPU_EFFORTS = 2 };
 
+/* Whether passes would take too long for the functions of a text, which then has no effort. */
+bool cpu_llvm_is_long(const char *text, size_t length);
+
 /* An ELF object, in LLVM's memory. */
 typedef struct cpu_llvm_object cpu_llvm_object;
 /* For this machine, narrowed to the isa. May be called from several threads, allocates nothing of
