@@ -135,9 +135,11 @@ assert lines == told, (lines, told)
 PYTHON
 }
 for subject in "$VYRE_SOURCE"/tests/golden/forms/*.vy; do
-    forms_of "$subject" sse2 "${subject%.vy}.explain" "${1:-}"
-    ! grep -q '\bavx512bw\b' /proc/cpuinfo || forms_of "$subject" avx512 "${subject%.vy}.avx512" "${1:-}"
+    forms_of "$subject" 'sse2&threads=2' "${subject%.vy}.explain" "${1:-}"
+    ! grep -q '\bavx512bw\b' /proc/cpuinfo || forms_of "$subject" 'avx512&threads=2' "${subject%.vy}.avx512" "${1:-}"
 done
+forms=$VYRE_SOURCE/tests/golden/forms
+forms_of "$forms/near.vy" 'sse2&threads=1' "$forms/near.alone" "${1:-}"
 expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend ref
 expect_err "nothing to decide"
 expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend cpq

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backend/cpu/code.h"
+#include "backend/cpu/llvm.h"
 #include "harness/run.h"
 #include "io/file.h"
 #include "kit/cache.h"
@@ -254,6 +255,43 @@ TEST(other_options_are_other_keys) {
     vyre_counters c;
     run_right("cpu://threads=3", "kept", &c); /* the code is the same for any number of them */
     CHECK_EQ(c.code_from_disk, 1);
+}
+
+/* Passes take the square of a function, not of all there are. */
+TEST(long_programs_are_optimised_if_their_functions_are_short) {
+    enum { LENGTH = 1 << 20 };
+    static const char define[] = "\ndefine void @f() {\n";
+    static char bytes[LENGTH];
+    memset(bytes, ' ', LENGTH);
+    CHECK(cpu_llvm_is_long(bytes, LENGTH));
+    CHECK(!cpu_llvm_is_long(bytes, LENGTH / 2));
+    for (size_t i = 0; i < LENGTH; i += LENGTH / 16) {
+        memcpy(bytes + i, define, sizeof define - 1);
+    }
+    CHECK(!cpu_llvm_is_long(bytes, LENGTH));
+    CHECK(!cpu_llvm_is_long(bytes, 0));
+}
+
+/* One thread has no locks, so others must not get its code; nor it theirs, which is slower. */
+TEST(atomics_of_one_thread_are_other_code) {
+    begin();
+    static const char *const uris[] = {"cpu://threads=1", "cpu://threads=2", "cpu://threads=3"};
+    static const uint32_t compiled[] = {1, 1, 0};
+    vyre_program *program = run_parse("program p workgroup(8) elements(8) { out o : u32[1];\n"
+                                      "  atomic_add(o[0], global_id.x); }");
+    for (uint32_t i = 0; i < 3; i++) {
+        vyre_device *device = open_device(uris[i], "kept");
+        vyre_output output = {0};
+        vyre_diag diag = {0};
+        REQUIRE_OK(vyre_dispatch(device, program, NULL, 0, &output, 1, NULL, NULL, &diag), &diag);
+        CHECK_EQ(((const uint32_t *)output.data)[0], 28);
+        vyre_output_finish(&output, NULL);
+        const vyre_counters c = counters_of(device);
+        CHECK_EQ(c.code_compiled, compiled[i]);
+        CHECK_EQ(c.code_from_disk, 1 - compiled[i]);
+        vyre_device_close(device);
+    }
+    vyre_program_release(program);
 }
 
 TEST(a_folder_that_others_may_write_to_is_left_alone) {

@@ -561,6 +561,61 @@ TEST(loops_that_lanes_leave_apart) {
     }
 }
 
+/* What varies loads from memory that is near: the group's, the lane's; elsewhere only stores. */
+TEST(loops_that_vary_in_memory_that_is_near) {
+    need_llvm();
+    static const uint32_t sizes[] = {5, 64, 150};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = n / 32 + 1;
+        /* Bisections, then trips that store in buffers, in turn from one of two places. */
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a) * 4];\n"
+              "  workgroup t : u32[64]; t[local_id.x] = a[global_id.x] % 40;\n"
+              "  t[local_id.x + 32] = local_id.x * 3; barrier;\n"
+              "  let low = 0; let high = 31; while (low < high) { let mid = (low + high) / 2;\n"
+              "    if (t[mid + 32] < t[local_id.x]) { low = mid + 1; } else { high = mid; } }\n"
+              "  let j = 31; for (k in low .. min(low + 4, 33)) {\n"
+              "    if (t[k % 32] <= t[j + 32]) { b[global_id.x * 4 + k - low] = t[k]; }\n"
+              "    else { b[global_id.x * 4 + k - low] = t[j + 32]; j = j - 1; } } }",
+              n, groups, 1, 1);
+        /* The best few, in order, in arrays of lanes. */
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a) * 4];\n"
+              "  private best : u32[4]; workgroup t : u32[32]; t[local_id.x] = a[global_id.x];\n"
+              "  barrier; for (p in 0 .. 32) { let far = t[p] ^ (t[local_id.x] * 5);\n"
+              "    if (far > best[3]) { let k = 3; while (k > 0 && best[k - 1] < far) {\n"
+              "      best[k] = best[k - 1]; k = k - 1; } best[k] = far; } }\n"
+              "  for (k in 0 .. 4) { b[global_id.x * 4 + k] = best[k]; } }",
+              n, groups, 1, 1);
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; private s : u32[8];\n"
+              "  let i = global_id.x; if (i < len(a)) { let top = 1; s[0] = a[i]; let sum = 0;\n"
+              "    while (top > 0) { top = top - 1; let v = s[top]; sum = sum + v; if (v > 90) {\n"
+              "      s[top] = v / 2; s[top + 1] = v / 3; top = top + 2; } b[i] = sum; } } }",
+              n, groups, 1, 1);
+    }
+}
+
+/* Groups whose rows are shorter than vectors, or no multiple of them. */
+TEST(gangs_lie_in_rows_of_their_group) {
+    need_llvm();
+    static const char *const shapes[] = {"8, 8", "4, 3, 2", "24, 2", "20, 4", "12, 1, 2",
+                                         "2, 8", "1, 16",   "6, 4",  "40, 2"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !test_failed(); i++) {
+        char text[700];
+        (void)snprintf(
+            text, sizeof text,
+            "program p workgroup(%s) { in a : u32[]; out b : u32[len(a)]; workgroup t : u32[80];\n"
+            "  let w = group_size.x; let x = local_id.x; let y = local_id.z * group_size.y +"
+            " local_id.y;\n"
+            "  let at = y * w + x; let h = group_size.y * group_size.z;\n"
+            "  let first = (group_id.y * num_groups.x + group_id.x) * w * h; t[at] = a[first + at];"
+            " barrier;\n"
+            "  let s = 0; for (k in 0 .. h) { s = s * 3 + t[k * w + x]; }\n"
+            "  for (k in 0 .. w) { s = s * 5 + t[y * w + k] * k; }\n"
+            "  b[first + at] = s + (x > 2 ? t[at - 1] : y); }",
+            shapes[i]);
+        check(text, 300, 3, 2, 1);
+    }
+}
+
 TEST(gangs_of_several_vectors) {
     need_llvm();
     static const uint32_t sizes[] = {1, 8, 30, 32, 33, 71, 513};

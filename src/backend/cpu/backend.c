@@ -21,6 +21,7 @@ typedef struct cpu_device {
     uint32_t gang;    /* lanes in lockstep; 0: chosen for each segment */
     uint32_t effort;  /* of LLVM */
     bool unchecked;   /* bounds need not be tested */
+    bool alone;       /* one thread runs all */
     uint32_t stream;  /* bytes of a buffer from which on stores go past the caches; 0: by these */
     vyre_capabilities can;
     cpu_codes *codes;
@@ -174,6 +175,7 @@ static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
     const cpu_codes_options codes = {
         .isa = options.isa, .effort = options.effort, .folder = given ? given->code_folder : NULL};
     status = vyre_team_create(&team, &a, &device->team, diag);
+    device->alone = status == VYRE_OK && vyre_team_size(device->team) == 1;
     if (status == VYRE_OK) {
         status = cpu_codes_create(&codes, &a, &device->codes, diag);
     }
@@ -285,6 +287,17 @@ static vyre_status write_piece(cpu_writer *writer, cpu_piece *piece, const vyre_
                : status;
 }
 
+/* Whether atomics need no lock: one thread runs all that the device does. Its jobs wait for each
+ * other, and memory of a device is nobody else's. */
+static bool is_alone(const cpu_device *device, const vyre_program *const *programs,
+                     uint32_t count) {
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        any |= vyre_program_get(programs[i])->stats.stmt_kinds >> VYRE_STMT_ATOMIC & 1;
+    }
+    return any && device->alone;
+}
+
 /* The pieces of one text (texts of pieces NULL: all). */
 static vyre_status write_text(const cpu_device *device, cpu_notes *notes, cpu_piece *pieces,
                               const vyre_program *const *programs, uint32_t count,
@@ -293,6 +306,7 @@ static vyre_status write_text(const cpu_device *device, cpu_notes *notes, cpu_pi
     cpu_writer writer;
     cpu_writer_begin(&writer, device->isa, device->gang, notes, &device->host.allocator, text);
     writer.unchecked = device->unchecked;
+    writer.alone = is_alone(device, programs, count);
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
         if (!texts || texts[i] == number) {
@@ -349,8 +363,8 @@ static bool append(void *text, const char *bytes, size_t length) {
 static vyre_status write_key(const cpu_device *device, const vyre_program *const *programs,
                              uint32_t count, vyre_text *key, vyre_diag *diag) {
     cpu_codes_begin_key(device->codes, key);
-    vyre_text_printf(key, "gang %u, unchecked %d, %u programs\n", device->gang, device->unchecked,
-                     count);
+    vyre_text_printf(key, "gang %u, unchecked %d, alone %d, %u programs\n", device->gang,
+                     device->unchecked, is_alone(device, programs, count), count);
     for (uint32_t i = 0; i < count; i++) {
         (void)vyre_program_print(programs[i], append, key);
     }
@@ -516,6 +530,7 @@ static vyre_status cpu_explain(const vyre_backend *backend, const char *path,
                                     .can = &can};
     vyre_module *module = NULL;
     vyre_status status = parse_path(&device, path, diag);
+    device.alone = (device.threads ? device.threads : vyre_cores_now(NULL).available) == 1;
     if (status == VYRE_OK) {
         status = vyre_split(program, &how, allocator, &module, diag);
     }

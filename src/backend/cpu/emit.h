@@ -179,6 +179,7 @@ typedef struct cpu_emit {
     bool given_up;    /* probing: it can't be found out */
     bool singly;      /* probing: for lanes that run one by one, guards and accesses matter */
     bool unchecked;   /* lanes that are active access nothing out of bounds */
+    bool alone;       /* one thread runs all lanes of the grid */
     bool apart;       /* statements are for the gang at work only */
     bool in_range;    /* in a loop that is made twice */
     bool is_beside;   /* addresses of the strip are those of the first gang */
@@ -221,7 +222,9 @@ typedef struct cpu_emit {
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
 
-/* part.c: notes a decision, "CHOICE because REASON" (notes.h). */
+/* part.c: whether the loop has loads, and all of them are from memory that is near. */
+bool cpu_loads_close(const cpu_emit *e, vyre_stmt loop);
+/* Notes a decision, "CHOICE because REASON" (notes.h). */
 void cpu_note(const cpu_emit *e, vyre_stmt stmt, const char *topic, const char *format, ...)
     VYRE_PRINTF(4, 5);
 

@@ -1,6 +1,7 @@
 /* Atomics, one lane after another, but for those whose old value nobody asks for (tally.c). Buffers
- * are shared with other threads: locked operations. What a group has for itself is touched by one
- * thread only: a load and a store. Beyond the end nothing happens and 0 comes back.
+ * are shared with other threads, if there are others: locked operations. What a group has for
+ * itself is touched by one thread only: a load and a store. Beyond the end nothing happens and 0
+ * comes back.
  *
  * An operation that would leave the value as it is needs no lock, and most are of that kind where
  * many lanes reach one element (a vertex that was visited, the least of all): the value is loaded
@@ -176,7 +177,7 @@ static cpu_value shared(cpu_emit *e, const vyre_stmt_node *s, place *at) {
 /* Of one lane: the old value, or 0 beyond the end. */
 static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, place *at) {
     const uint32_t label = cpu_label(e);
-    const bool is_shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER;
+    const bool is_shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER && !e->alone;
     const char *type = cpu_type(e, at->type, false);
     cpu_need_base(e, s->decl);
     cpu_value inside =
@@ -239,6 +240,9 @@ void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
     o.value = s->arg[1] == VYRE_NONE ? cpu_literal(o.type, 0) : cpu_operand(e, s, 1);
     if (cpu_tally(e, s, &o.index, o.value)) {
         return;
+    }
+    if (e->alone && e->bindings[s->decl].meaning == CPU_IS_BUFFER) {
+        cpu_note(e, e->stmt, "atomic", "a load and a store, no lock because one thread runs all");
     }
     if (e->width > 1 && o.index.hold == CPU_ONE && cpu_tally_joins(e, s)) {
         cpu_atomic_once(e, s, o.index, cpu_tally_join(e, s, o.value));

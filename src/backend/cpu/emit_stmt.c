@@ -504,8 +504,10 @@ void cpu_note_loop(const cpu_emit *e, vyre_stmt loop) {
     if (e->parts[loop]) {
         cpu_note(e, loop, "loop",
                  "lanes that are done wait, masked, for the others of their %u because trips vary "
-                 "from lane to lane",
-                 e->width);
+                 "%s",
+                 e->width,
+                 cpu_loads_close(e, loop) ? "and all they load is in the nearest cache"
+                                          : "from lane to lane");
     } else if (e->width > 1) {
         cpu_note(e, loop, "loop",
                  "one loop for %u lanes because its trips are the same for all of them", e->width);

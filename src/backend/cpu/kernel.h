@@ -43,6 +43,7 @@ typedef struct cpu_writer {
     cpu_isa isa;
     uint32_t gang;  /* lanes in lockstep; 0: chosen */
     bool unchecked; /* bounds need not be tested */
+    bool alone;     /* one thread runs all */
     bool streamed;  /* a function of the group has stores past the caches */
     uint32_t lists; /* metadata so far: !0 says which way is usual, !1 that stores go past the
                      * caches, then alias lists */

@@ -94,6 +94,10 @@ static void emit_in_gangs_of(cpu_emit *e, uint32_t width) {
     cpu_part_settle(e, emit_gangs);
 }
 
+/* Gangs that reach over several rows of a group have indices that are not consecutive: vectors are
+ * rather half filled, or by a quarter. */
+enum { LEAST_ROW = 4 };
+
 static uint32_t choose_width(const cpu_writer *w, const vyre_program_view *p) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
     const uint32_t lanes = p->workgroup[0] * p->workgroup[1] * p->workgroup[2];
@@ -104,7 +108,11 @@ static uint32_t choose_width(const cpu_writer *w, const vyre_program_view *p) {
     while (width > 1 && (width > lanes || (!w->gang && lanes % width != 0))) {
         width /= 2;
     }
-    return width;
+    uint32_t row = width; /* the widest that lies in one row of the group */
+    while (p->workgroup[0] % row != 0) {
+        row /= 2;
+    }
+    return !w->gang && row >= LEAST_ROW ? row : width;
 }
 
 static void emit_best(const cpu_writer *w, cpu_emit *e) {
@@ -126,12 +134,14 @@ static void note_form(const cpu_writer *w, const cpu_group *group, const cpu_emi
                       uint32_t width) {
     const vyre_program_view *p = e->p;
     const bool is_whole = width * 4 >= cpu_isa_vector_bytes(w->isa);
+    const bool is_row = p->workgroup[0] % width == 0 && p->workgroup[1] * p->workgroup[2] > 1;
     cpu_note(e, VYRE_NONE, "form", "group after group, the lanes of each because %s",
              cpu_rows_refusal(group));
     cpu_note_width(w, e, width,
                    p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1 ? "it has subgroup operations"
                    : is_whole                                    ? NULL
-                              : "a group has no more that fill vectors");
+                   : is_row ? "rows of a group have no more that fill vectors"
+                            : "a group has no more that fill vectors");
 }
 
 /* A step of a tree in workgroup memory: a guard lets only some lanes pass. */

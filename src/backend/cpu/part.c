@@ -109,6 +109,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
                     .cold = &w->cold,
                     .isa = w->isa,
                     .unchecked = w->unchecked,
+                    .alone = w->alone,
                     .width = 1,
                     .segment = segment,
                     .notes = segment == VYRE_NONE ? NULL : w->notes,
@@ -332,23 +333,49 @@ void cpu_emit_privates(cpu_emit *e) {
     }
 }
 
-/* Whether a statement of [begin, end) touches memory. */
-static bool touches_memory(const vyre_program_view *p, vyre_stmt begin, vyre_stmt end) {
-    bool touches = false;
-    for (vyre_stmt i = begin; i < end; i++) {
-        const vyre_stmt_node *s = &p->stmts[i];
-        touches |= s->op == VYRE_STMT_STORE || s->op == VYRE_STMT_ATOMIC;
-        for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
-            touches |= p->exprs[k].op == VYRE_EXPR_LOAD;
+/* Whether what is loaded lies in the nearest cache wherever it is: what lanes and groups have for
+ * themselves, if it is little. Processors with masks gather it faster than lanes load it one after
+ * another, and their branches need not be foreseen. */
+static bool is_close(const cpu_emit *e, vyre_decl decl) {
+    enum { LITTLE = 1 << 14 }; /* bytes of all lanes of a gang */
+    const cpu_binding *b = &e->bindings[decl];
+    const uint64_t bytes = b->count * vyre_type_size((vyre_type)e->p->decls[decl].type);
+    return e->isa == CPU_AVX512 &&
+           ((b->meaning == CPU_IS_PRIVATE && bytes * e->width <= LITTLE) ||
+            (b->meaning == CPU_IS_ARENA && bytes <= LITTLE) || b->meaning == CPU_IS_OWN);
+}
+
+bool cpu_loads_close(const cpu_emit *e, vyre_stmt loop) {
+    const vyre_program_view *p = e->p;
+    bool any = false, close = true;
+    for (vyre_stmt i = loop; i < p->stmts[loop].match; i++) {
+        for (vyre_expr k = p->stmts[i].first_expr; k < p->stmts[i].end_expr; k++) {
+            const bool loads = p->exprs[k].op == VYRE_EXPR_LOAD;
+            any |= loads;
+            close &= !loads || is_close(e, p->exprs[k].ref);
         }
     }
-    return touches;
+    return any && close;
+}
+
+/* Whether a statement of [begin, end) loads from far, or makes an access that others may see. */
+static bool reaches_far(const cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
+    const vyre_program_view *p = e->p;
+    bool far = false;
+    for (vyre_stmt i = begin; i < end; i++) {
+        const vyre_stmt_node *s = &p->stmts[i];
+        far |= s->op == VYRE_STMT_ATOMIC || (s->op == VYRE_STMT_STORE && e->isa != CPU_AVX512);
+        for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
+            far |= p->exprs[k].op == VYRE_EXPR_LOAD && !is_close(e, p->exprs[k].ref);
+        }
+    }
+    return far;
 }
 
 bool cpu_part_has_varying_loop(const cpu_emit *e) {
     bool varies = false;
     for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
-        varies |= e->parts[i] && !e->ranged[i] && touches_memory(e->p, i, e->p->stmts[i].match);
+        varies |= e->parts[i] && !e->ranged[i] && reaches_far(e, i, e->p->stmts[i].match);
     }
     return varies;
 }
