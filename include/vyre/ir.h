@@ -34,7 +34,7 @@ typedef uint32_t vyre_stmt; /* index of a statement */
 typedef uint32_t vyre_fn;   /* index of a function */
 
 typedef enum vyre_expr_op {
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) VYRE_EXPR_##NAME,
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost) VYRE_EXPR_##NAME,
 #include "vyre/ops.def"
     VYRE_EXPR_COUNT
 } vyre_expr_op;
@@ -159,6 +159,7 @@ typedef struct vyre_expr_info {
     const char *name;     /* "ADD" */
     const char *spelling; /* "+" */
     uint8_t form, arity, operands, result;
+    uint8_t cost; /* in operations, roughly */
 } vyre_expr_info;
 typedef struct vyre_stmt_info {
     const char *name;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "ir/touches.h"
 
 const char *emit_value_type(vyre_type type) {
     static const char *const names[VYRE_TYPE_COUNT] = {
@@ -314,28 +315,29 @@ static const char float_by_cas[] =
     "    } while (old != was);\n"
     "    return vy_$N_of_bits(old);\n}\n";
 
-/* What an atomic stores where `seen` was. */
-static const char *new_value(vyre_atomic_op op, vyre_type type) {
-    const bool real = vyre_type_is_float(type);
-    switch (op) {
-    case VYRE_ATOMIC_ADD: return "seen + v";
-    case VYRE_ATOMIC_SUB: return "seen - v";
-    case VYRE_ATOMIC_MIN:
-        return real ? "v < seen || seen != seen ? v : seen" : "seen < v ? seen : v";
-    case VYRE_ATOMIC_MAX:
-        return real ? "v > seen || seen != seen ? v : seen" : "seen > v ? seen : v";
-    case VYRE_ATOMIC_AND: return "seen & v";
-    case VYRE_ATOMIC_OR: return "seen | v";
-    case VYRE_ATOMIC_XOR: return "seen ^ v";
-    case VYRE_ATOMIC_NAND: return "~(seen & v)";
-    case VYRE_ATOMIC_EXCHANGE:
-    case VYRE_ATOMIC_CAS:
-    case VYRE_ATOMIC_CAS_WEAK:
-    case VYRE_ATOMIC_LOAD:
-    case VYRE_ATOMIC_STORE:
-    case VYRE_ATOMIC_COUNT: break;
+enum { NEW_VALUE = 40 };
+
+/* What an atomic stores where `seen` was: what puts several together, but for those that take away
+ * or turn over. */
+static void tell_new_value(char out[NEW_VALUE], vyre_atomic_op op, vyre_type type) {
+    const vyre_expr_op joins = vyre_atomic_joins(op);
+    const char *form = "v";
+    if (op == VYRE_ATOMIC_SUB) {
+        form = "seen - v";
+    } else if (op == VYRE_ATOMIC_NAND) {
+        form = "~(seen & v)";
+    } else if (joins == VYRE_EXPR_MIN || joins == VYRE_EXPR_MAX) {
+        const char sign = joins == VYRE_EXPR_MIN ? '<' : '>';
+        (void)snprintf(out, NEW_VALUE,
+                       vyre_type_is_float(type) ? "v %c seen || seen != seen ? v : seen"
+                                                : "seen %c v ? seen : v",
+                       sign);
+        return;
+    } else if (joins != VYRE_EXPR_COUNT) {
+        (void)snprintf(out, NEW_VALUE, "seen %s v", vyre_expr_info_of(joins)->spelling);
+        return;
     }
-    return "v";
+    (void)snprintf(out, NEW_VALUE, "%s", form);
 }
 
 const char *emit_native_atomic(const char *const *narrow, const char *const *wide,
@@ -382,7 +384,9 @@ static void put_atomic(vyre_text *t, vyre_atomic_op op, emit_subst s) {
     const char *native =
         is_alone(s.dialect, s.space) ? plain_atomic(op, s.type) : s.dialect->atomic(op, s.type);
     s.name[0] = vyre_atomic_name(op);
-    s.name[1] = new_value(op, s.type);
+    char made[NEW_VALUE];
+    tell_new_value(made, op, s.type);
+    s.name[1] = made;
     if (!native) {
         emit_expand(t, vyre_type_is_float(s.type) ? float_by_cas : by_cas, &s);
         return;

@@ -23,7 +23,7 @@ static const word words[] = {
     WORD("bitcast"),
 };
 static const word operations[] = {
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                   WORD(spelling),
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost)             WORD(spelling),
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2) WORD(spelling),
 #define VYRE_ATOMIC(NAME, spelling, floats, values, joins)                         WORD(spelling),
 #define VYRE_SUBGROUP(NAME, spelling, operands, asks)                              WORD(spelling),

@@ -3,8 +3,9 @@
 
 const vyre_expr_info *vyre_expr_info_of(vyre_expr_op op) {
     static const vyre_expr_info rows[] = {
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
-    {#NAME, spelling, VYRE_FORM_##form, arity, VYRE_OPERANDS_##operands, VYRE_RESULT_##result},
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost)                             \
+    {#NAME, spelling, VYRE_FORM_##form, arity, VYRE_OPERANDS_##operands, VYRE_RESULT_##result,     \
+     cost},
 #include "vyre/ops.def"
     };
     return &rows[op];

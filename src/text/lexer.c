@@ -44,7 +44,7 @@ static const struct reserved {
     {"param", VYRE_WORD_ROLE, VYRE_PARAM},
     {"const", VYRE_WORD_ROLE, VYRE_CONST},
     {"clamp", VYRE_WORD_FUNCTION, VYRE_FUNCTION_CLAMP},
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result)                                   \
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost)                             \
     {spelling, VYRE_WORD_FUNCTION, VYRE_EXPR_##NAME},
 #define VYRE_STMT(NAME, spelling, scope, binds, args, effects, waits, decl, decl2)                 \
     {spelling, VYRE_WORD_STMT, VYRE_STMT_##NAME},

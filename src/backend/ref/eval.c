@@ -151,7 +151,7 @@ static uint64_t integer(vyre_expr_op op, vyre_type type, int width, uint64_t x, 
     case VYRE_EXPR_SAT_MUL: return saturate(op, is_signed, width, a, b);
     case VYRE_EXPR_CAST:
     case VYRE_EXPR_COUNT:
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) NOT_INTEGER_##operands(NAME)
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost) NOT_INTEGER_##operands(NAME)
 #include "vyre/ops.def"
         break;
     }
@@ -236,7 +236,7 @@ static uint32_t builtin(const vyre_ref_machine *m, const vyre_ref_lane *lane, vy
 #define OPERATOR_INDEX      NO_CASE
 
 static const uint8_t arities[VYRE_EXPR_COUNT] = {
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) arity,
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost) arity,
 #include "vyre/ops.def"
 };
 
@@ -300,7 +300,7 @@ void vyre_ref_eval(vyre_ref_machine *m, const vyre_ref_lane *lane, uint32_t firs
         case VYRE_EXPR_ROW: value = element_of_row(ARG(0), ARG(1), ARG(2)); break;
         case VYRE_EXPR_EQ:
         case VYRE_EXPR_NE:
-#define VYRE_EXPR(NAME, spelling, form, arity, operands, result) OPERATOR_##operands(NAME)
+#define VYRE_EXPR(NAME, spelling, form, arity, operands, result, cost) OPERATOR_##operands(NAME)
 #include "vyre/ops.def"
             value =
                 vyre_ref_apply((vyre_expr_op)e->op, (vyre_type)exprs[e->u.arg[0]].type, ARG(0),
