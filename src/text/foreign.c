@@ -67,8 +67,8 @@ static bool begins_value(uint8_t before) {
 static bool is_declared(const search *s, uint32_t name) {
     for (uint32_t i = 1; s->tokens[i].kind != VYRE_TOKEN_END; i++) {
         const vyre_token *before = &s->tokens[i - 1];
-        if (!is_plain(s, i) || s->tokens[i].value != name) {
-            continue;
+        if (!is_plain(s, i) || s->tokens[i].value != name || is_plain(s, i + 1)) {
+            continue; /* or the type in `const int n` */
         }
         const bool typed = kind_at(s, i + 1) == VYRE_TOKEN_COLON &&
                            kind_at(s, i + 2) != VYRE_TOKEN_COLON; /* cg::grid_group */
@@ -107,6 +107,7 @@ static uint32_t answer_type(search *s, uint32_t at, const foreign *row) {
     const bool after_for = kind_before(s, at) == VYRE_TOKEN_OPEN_PAREN && at > 1 &&
                            s->tokens[at - 2].word == VYRE_WORD_STMT &&
                            s->tokens[at - 2].sub == VYRE_STMT_FOR;
+    const bool pointer = kind_at(s, name) == VYRE_TOKEN_STAR && !after_for;
     if (row->language) {
         (void)snprintf(what, sizeof what, "`%.40s` is a type of %s", row->word, row->language);
     } else {
@@ -117,8 +118,14 @@ static uint32_t answer_type(search *s, uint32_t at, const foreign *row) {
         const bool plain = is_plain(s, name);
         (void)snprintf(fix, sizeof fix, "write `for (i in 0 .. n) { }`, or `for (let %.60s = ...`",
                        plain ? text_at(s, name) : "i");
-    } else if (kind_at(s, name) == VYRE_TOKEN_STAR) {
+    } else if (pointer) {
         (void)snprintf(fix, sizeof fix, "there are no pointers: name the element, `b[i]`");
+    } else if (is_plain(s, name) && at > 0 && s->tokens[at - 1].word == VYRE_WORD_ROLE) {
+        (void)snprintf(fix, sizeof fix, "write `%.20s %.60s = ...;` at the top level",
+                       text_at(s, at - 1), text_at(s, name));
+    } else if (is_plain(s, name) && strcmp(row->fix, "i32") == 0 && row->language) {
+        (void)snprintf(fix, sizeof fix, "write `let %.60s = ...;`: u32, as ids and indices are; %s",
+                       text_at(s, name), "signed with `: i32` behind the name");
     } else if (is_plain(s, name) && row->fix[0] != '\0') {
         (void)snprintf(fix, sizeof fix, "write `let %.60s : %s = ...;`", text_at(s, name),
                        row->fix);
@@ -129,7 +136,7 @@ static uint32_t answer_type(search *s, uint32_t at, const foreign *row) {
                        row->fix);
     }
     answer(s, at, at, fix, what);
-    return is_plain(s, name) ? name + 1 : at + 1;
+    return pointer ? behind_statement(s, at, false) : is_plain(s, name) ? name + 1 : at + 1;
 }
 
 /* The axis of a row's form at the token, or 0. */
@@ -147,24 +154,45 @@ static char axis_of(const search *s, uint32_t at, uint8_t form) {
     return 0;
 }
 
-/* blockIdx.x * blockDim.x + threadIdx.x: tokens, or 0. */
-static uint32_t global_id_length(const search *s, uint32_t at) {
-    static const char *const parts[] = {"blockIdx", "blockDim", "threadIdx"};
-    static const uint8_t between[] = {VYRE_TOKEN_STAR, VYRE_TOKEN_PLUS};
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t part = at + 4 * i;
-        for (uint32_t j = 0; j < 4; j++) {
-            if (kind_at(s, part + j) == VYRE_TOKEN_END) {
-                return 0;
-            }
-        }
-        if (strcmp(text_at(s, part), parts[i]) != 0 || kind_at(s, part + 1) != VYRE_TOKEN_DOT ||
-            strcmp(text_at(s, part + 2), text_at(s, at + 2)) != 0 ||
-            (i < 2 && kind_at(s, part + 3) != between[i])) {
+/* What people compute of ids and has a name here; all ids have one axis. */
+static const struct sum {
+    const char *parts[5];
+    const char *name;
+} sums[] = {
+    {{"blockIdx", "*", "blockDim", "+", "threadIdx"}, "global_id"},
+    {{"blockDim", "*", "blockIdx", "+", "threadIdx"}, "global_id"},
+    {{"threadIdx", "+", "blockIdx", "*", "blockDim"}, "global_id"},
+    {{"threadIdx", "+", "blockDim", "*", "blockIdx"}, "global_id"},
+    {{"blockDim", "*", "gridDim"}, "global_size"},
+    {{"gridDim", "*", "blockDim"}, "global_size"},
+};
+
+/* How many tokens it has, from this one on; 0: it is not there. Operators have one, ids three. */
+static uint32_t length_of(const search *s, uint32_t at, const struct sum *sum) {
+    uint32_t end = at;
+    for (uint32_t i = 0; i < 5 && sum->parts[i]; i++) {
+        const uint8_t sign = sum->parts[i][0] == '*' ? VYRE_TOKEN_STAR : VYRE_TOKEN_PLUS;
+        const bool fits = i % 2 ? kind_at(s, end) == sign
+                                : strcmp(text_at(s, end), sum->parts[i]) == 0 &&
+                                      kind_at(s, end + 1) == VYRE_TOKEN_DOT &&
+                                      kind_at(s, end + 2) == VYRE_TOKEN_NAME &&
+                                      strcmp(text_at(s, end + 2), text_at(s, at + 2)) == 0;
+        if (!fits) {
             return 0;
         }
+        end += i % 2 ? 1 : 3;
     }
-    return 11;
+    return end - at;
+}
+
+static const struct sum *sum_at(const search *s, uint32_t at, uint32_t *out_length) {
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        *out_length = length_of(s, at, &sums[i]);
+        if (*out_length != 0) {
+            return &sums[i];
+        }
+    }
+    return NULL;
 }
 
 /* The name at the token, if a row fits. Gives the token to go on with. */
@@ -183,13 +211,14 @@ static uint32_t try_word(search *s, uint32_t at) {
         (row->form == FORM_CALL && !bracket) || is_declared(s, s->tokens[at].value)) {
         return at + 1;
     }
-    const uint32_t product = global_id_length(s, at);
+    uint32_t length;
+    const struct sum *sum = sum_at(s, at, &length);
     char fix[VYRE_DIAG_FIX], what[96];
     (void)snprintf(what, sizeof what, "`%.40s` is a word of %s", word, row->language);
-    if (product != 0) {
-        (void)snprintf(fix, sizeof fix, "write `global_id.%c`", axis);
-        answer(s, at, at + product - 1, fix, what);
-        return at + product;
+    if (sum) {
+        (void)snprintf(fix, sizeof fix, "write `%s.%c`", sum->name, axis);
+        answer(s, at, at + length - 1, fix, what);
+        return at + length;
     }
     bool *answered = &s->answered[row - table];
     const bool block = row->form == FORM_BLOCK;

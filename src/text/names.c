@@ -215,10 +215,15 @@ bool vyre_parser_expect(vyre_parser *p, uint8_t kind, const char *where) {
     }
     bool semicolon = kind == VYRE_TOKEN_SEMICOLON;
     uint32_t shown = semicolon && p->at > 0 ? p->at - 1 : p->at;
-    char fix[32];
-    (void)snprintf(fix, sizeof fix, "write `%s` here", vyre_token_spelling(kind));
-    vyre_parser_error(p, "V210", shown, shown, semicolon ? "end the statement with `;`" : fix,
-                      "expected `%s` %s, found %s", vyre_token_spelling(kind), where,
+    const bool assigns = p->tokens[p->at].kind == VYRE_TOKEN_ASSIGN;
+    char missing[32];
+    (void)snprintf(missing, sizeof missing, "write `%s` here", vyre_token_spelling(kind));
+    const char *fix = assigns && kind == VYRE_TOKEN_CLOSE_PAREN ? "compare with `==`"
+                      : assigns && semicolon ? "assign one variable in a statement"
+                      : semicolon            ? "end the statement with `;`"
+                                             : missing;
+    vyre_parser_error(p, "V210", shown, shown, fix, "expected `%s` %s, found %s",
+                      vyre_token_spelling(kind), where,
                       vyre_source_describe(&p->source, p->at, room));
     /* A forgotten semicolon at the end of a line costs nothing but the message. */
     return semicolon && p->tokens[p->at].line != p->tokens[shown].line;
