@@ -15,16 +15,17 @@ enum {
 
 /* Uniformity */
 
-static vyre_place step_place(const vyre_checker *c, const vyre_shapes *shapes, uint32_t step) {
-    return vyre_checker_at(c, vyre_shapes_stmt(shapes, step));
+static vyre_place visit_place(const vyre_checker *c, const vyre_shapes *shapes, uint32_t visit) {
+    return vyre_checker_at(c, vyre_shapes_stmt(shapes, visit));
 }
 
 /* Where the condition of an if or while stands; other statements as a whole. */
-static vyre_place condition_place(const vyre_checker *c, const vyre_shapes *shapes, uint32_t step) {
-    const vyre_stmt_node *stmt = &c->p->stmts[vyre_shapes_stmt(shapes, step)];
+static vyre_place condition_place(const vyre_checker *c, const vyre_shapes *shapes,
+                                  uint32_t visit) {
+    const vyre_stmt_node *stmt = &c->p->stmts[vyre_shapes_stmt(shapes, visit)];
     return stmt->op == VYRE_STMT_IF || stmt->op == VYRE_STMT_WHILE
                ? vyre_program_expr_place(c->program, stmt->arg[0])
-               : step_place(c, shapes, step);
+               : visit_place(c, shapes, visit);
 }
 
 static const char *name_of(vyre_shape_kind scope) {
@@ -52,7 +53,7 @@ static void describe_origin(const vyre_checker *c, const vyre_shapes *shapes,
     case VYRE_ORIGIN_WRITTEN: {
         const bool workgroup = p->decls[origin->ref].role == VYRE_WORKGROUP;
         const uint32_t line =
-            cause->writer == VYRE_NONE ? 0 : step_place(c, shapes, cause->writer).line;
+            cause->writer == VYRE_NONE ? 0 : visit_place(c, shapes, cause->writer).line;
         char where[32] = "";
         if (line != 0) {
             (void)snprintf(where, sizeof where, " at line %u", line);
@@ -88,7 +89,7 @@ static const char *result_of(const vyre_checker *c, vyre_stmt stmt) {
 static void note_cause(vyre_checker *c, const vyre_shapes *shapes, const vyre_cause *cause,
                        vyre_shape_kind scope) {
     char origin[PHRASE];
-    const vyre_place place = condition_place(c, shapes, cause->step);
+    const vyre_place place = condition_place(c, shapes, cause->visit);
     const char *name = cause->var == VYRE_NONE ? "" : c->p->vars[cause->var].name;
     describe_origin(c, shapes, cause, scope, origin);
     switch (cause->kind) {
@@ -109,7 +110,7 @@ static void note_cause(vyre_checker *c, const vyre_shapes *shapes, const vyre_ca
         break;
     case VYRE_CAUSE_RESULT:
         vyre_checker_note(c, place, "`%s` varies: it is the result of %s", name,
-                          result_of(c, vyre_shapes_stmt(shapes, cause->step)));
+                          result_of(c, vyre_shapes_stmt(shapes, cause->visit)));
         break;
     }
 }
@@ -134,9 +135,9 @@ static void choose_fix(const vyre_checker *c, const vyre_shapes *shapes, vyre_sh
                        "put a %s between the load of `%s` at line %u and the write at line %u",
                        workgroup ? "barrier" : "grid_sync", c->p->decls[memory].name,
                        vyre_program_expr_place(c->program, last->origin).line,
-                       step_place(c, shapes, last->writer).line);
+                       visit_place(c, shapes, last->writer).line);
     } else if (last && causes[0].kind == VYRE_CAUSE_CONDITION &&
-               is_guard(c, vyre_shapes_stmt(shapes, causes[0].step))) {
+               is_guard(c, vyre_shapes_stmt(shapes, causes[0].visit))) {
         (void)snprintf(out, VYRE_DIAG_FIX,
                        "end the lanes that have nothing to do instead, with if (...) { return; }: "
                        "they count as arrived");
@@ -146,9 +147,9 @@ static void choose_fix(const vyre_checker *c, const vyre_shapes *shapes, vyre_sh
     }
 }
 
-static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t step,
+static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t visit,
                               vyre_shape_kind scope) {
-    const vyre_stmt stmt = vyre_shapes_stmt(shapes, step);
+    const vyre_stmt stmt = vyre_shapes_stmt(shapes, visit);
     const vyre_stmt_op op = (vyre_stmt_op)c->p->stmts[stmt].op;
     const bool subgroup = op == VYRE_STMT_SUBGROUP;
     const char *what = subgroup ? vyre_subgroup_name((vyre_subgroup_op)c->p->stmts[stmt].sub)
@@ -156,9 +157,9 @@ static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t ste
                                                : vyre_stmt_info_of(op)->spelling;
     vyre_cause causes[CAUSES];
     const uint32_t count =
-        c->errors < EXPLAINED ? vyre_shapes_why(shapes, step, scope, causes, CAUSES) : 0;
+        c->errors < EXPLAINED ? vyre_shapes_why(shapes, visit, scope, causes, CAUSES) : 0;
     char where[48] = "";
-    const uint32_t line = count == 0 ? 0 : condition_place(c, shapes, causes[0].step).line;
+    const uint32_t line = count == 0 ? 0 : condition_place(c, shapes, causes[0].visit).line;
     if (line != 0) {
         (void)snprintf(where, sizeof where, ": the condition at line %u varies", line);
     }
@@ -172,18 +173,18 @@ static void report_divergence(vyre_checker *c, vyre_shapes *shapes, uint32_t ste
     }
 }
 
-static void check_step(vyre_checker *c, vyre_shapes *shapes, uint32_t step, bool *told,
-                       vyre_shape *room) {
-    const vyre_stmt at = vyre_shapes_stmt(shapes, step);
+static void check_visit(vyre_checker *c, vyre_shapes *shapes, uint32_t visit, bool *told,
+                        vyre_shape *room) {
+    const vyre_stmt at = vyre_shapes_stmt(shapes, visit);
     const vyre_stmt_node *stmt = &c->p->stmts[at];
     if (told[at]) {
         return;
     }
-    if (!vyre_shapes_together(shapes, step)) {
+    if (!vyre_shapes_together(shapes, visit)) {
         told[at] = true;
-        report_divergence(c, shapes, step, vyre_shapes_waiters(shapes, step));
+        report_divergence(c, shapes, visit, vyre_shapes_waiters(shapes, visit));
     } else if (stmt->op == VYRE_STMT_BROADCAST) {
-        vyre_shapes_exprs(shapes, step, room);
+        vyre_shapes_exprs(shapes, visit, room);
         if (!vyre_shape_uniform(room[stmt->arg[1] - stmt->first_expr], VYRE_SHAPE_GRID)) {
             told[at] = true;
             vyre_checker_error(c, "V262", vyre_program_expr_place(c->program, stmt->arg[1]),
@@ -215,8 +216,8 @@ static void check_uniformity(vyre_checker *c, const vyre_effect_map *effects) {
     bool *told = vyre_alloc_zeroed(&c->allocator, c->p->stmt_count, sizeof *told);
     vyre_shape *room = vyre_alloc(&c->allocator, VYRE_LIMIT_STMT_EXPRS, sizeof *room);
     c->failed = !told || !room;
-    for (uint32_t step = 0; step < vyre_shapes_step_count(shapes) && !c->failed; step++) {
-        check_step(c, shapes, step, told, room);
+    for (uint32_t visit = 0; visit < vyre_shapes_visit_count(shapes) && !c->failed; visit++) {
+        check_visit(c, shapes, visit, told, room);
     }
     if (c->errors == 0) {
         note_conditions(c, shapes);

@@ -216,17 +216,17 @@ static void look_at_races(lint *l) {
         l->c.failed = true;
         return;
     }
-    for (uint32_t step = 0; step < vyre_shapes_step_count(l->facts.shapes); step++) {
-        const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, step);
+    for (uint32_t visit = 0; visit < vyre_shapes_visit_count(l->facts.shapes); visit++) {
+        const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, visit);
         const vyre_stmt_node *s = &l->p->stmts[at];
         if (s->op != VYRE_STMT_STORE || l->told[at] || l->p->decls[s->decl].role == VYRE_PRIVATE) {
             continue;
         }
         const bool group = l->p->decls[s->decl].role == VYRE_WORKGROUP;
         const vyre_shape_kind scope = group ? VYRE_SHAPE_GROUP : VYRE_SHAPE_GRID;
-        vyre_shapes_exprs(l->facts.shapes, step, shapes);
+        vyre_shapes_exprs(l->facts.shapes, visit, shapes);
         const vyre_shape value = shapes[s->arg[1] - s->first_expr];
-        if (lanes > 1 && vyre_shape_uniform(vyre_shapes_control(l->facts.shapes, step), scope) &&
+        if (lanes > 1 && vyre_shape_uniform(vyre_shapes_control(l->facts.shapes, visit), scope) &&
             vyre_shape_uniform(shapes[s->arg[0] - s->first_expr], scope) &&
             !vyre_shape_uniform(value, VYRE_SHAPE_GROUP)) {
             l->told[at] = true;

@@ -39,12 +39,12 @@ static bool reduces(vyre_atomic_op op) {
 
 /* All lanes of a group come to an atomic on one element, and nobody asks what was there before. A
  * reduction is legal at such a place, too. */
-static bool look_at_atomic(vyre_linter *l, uint32_t step, const vyre_shape *shapes) {
-    const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, step);
+static bool look_at_atomic(vyre_linter *l, uint32_t visit, const vyre_shape *shapes) {
+    const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, visit);
     const vyre_stmt_node *s = &l->p->stmts[at];
     const bool asked = s->var != VYRE_NONE && l->used[s->var];
     if (lanes_of(l->p) == 1 || asked || !reduces((vyre_atomic_op)s->sub) ||
-        !vyre_shape_uniform(vyre_shapes_control(l->facts.shapes, step), VYRE_SHAPE_GROUP) ||
+        !vyre_shape_uniform(vyre_shapes_control(l->facts.shapes, visit), VYRE_SHAPE_GROUP) ||
         !vyre_shape_uniform(shapes[s->arg[0] - s->first_expr], VYRE_SHAPE_GROUP)) {
         return false;
     }
@@ -74,11 +74,11 @@ static bool look_at_stride(vyre_linter *l, vyre_decl decl, vyre_place place, vyr
 }
 
 /* At most one report for a statement. */
-static bool look_at_step(vyre_linter *l, uint32_t step, vyre_shape *shapes) {
-    const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, step);
+static bool look_at_visit(vyre_linter *l, uint32_t visit, vyre_shape *shapes) {
+    const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, visit);
     const vyre_stmt_node *s = &l->p->stmts[at];
-    vyre_shapes_exprs(l->facts.shapes, step, shapes);
-    if (s->op == VYRE_STMT_ATOMIC && look_at_atomic(l, step, shapes)) {
+    vyre_shapes_exprs(l->facts.shapes, visit, shapes);
+    if (s->op == VYRE_STMT_ATOMIC && look_at_atomic(l, visit, shapes)) {
         return true;
     }
     if (s->op == VYRE_STMT_STORE &&
@@ -95,15 +95,15 @@ static bool look_at_step(vyre_linter *l, uint32_t step, vyre_shape *shapes) {
     return false;
 }
 
-static void look_at_steps(vyre_linter *l) {
+static void look_at_visits(vyre_linter *l) {
     const vyre_allocator *a = &l->c.allocator;
     vyre_shape *shapes = vyre_alloc_zeroed(a, l->widest, sizeof *shapes);
     bool *told = vyre_alloc_zeroed(a, l->p->stmt_count, sizeof *told);
     l->c.failed |= !shapes || !told;
-    const uint32_t steps = l->c.failed ? 0 : vyre_shapes_step_count(l->facts.shapes);
-    for (uint32_t step = 0; step < steps; step++) {
-        const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, step);
-        told[at] = told[at] || look_at_step(l, step, shapes);
+    const uint32_t visits = l->c.failed ? 0 : vyre_shapes_visit_count(l->facts.shapes);
+    for (uint32_t visit = 0; visit < visits; visit++) {
+        const vyre_stmt at = vyre_shapes_stmt(l->facts.shapes, visit);
+        told[at] = told[at] || look_at_visit(l, visit, shapes);
     }
     vyre_free(a, shapes, l->widest, sizeof *shapes);
     vyre_free(a, told, l->p->stmt_count, sizeof *told);
@@ -123,6 +123,6 @@ void vyre_lint_speed(vyre_linter *l) {
     for (vyre_expr e = 0; e < l->p->expr_count; e++) {
         look_at_rounding(l, e);
     }
-    look_at_steps(l);
+    look_at_visits(l);
     look_at_group(l);
 }

@@ -105,7 +105,7 @@ void vyre_shapes_destroy(vyre_shapes *s) {
     vyre_intern_finish(&s->term_keys);
     vyre_vec_free(&a, &s->forms);
     vyre_vec_free(&a, &s->terms);
-    vyre_vec_free(&a, &s->steps);
+    vyre_vec_free(&a, &s->visits);
     vyre_vec_free(&a, &s->uses);
     vyre_vec_free(&a, &s->nodes);
     vyre_vec_free(&a, &s->edges);
@@ -113,16 +113,16 @@ void vyre_shapes_destroy(vyre_shapes *s) {
     vyre_free(&a, s, 1, sizeof *s);
 }
 
-uint32_t vyre_shapes_step_count(const vyre_shapes *shapes) {
-    return shapes->steps.count;
+uint32_t vyre_shapes_visit_count(const vyre_shapes *shapes) {
+    return shapes->visits.count;
 }
 
-vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step) {
-    return shapes->steps.data[step].stmt;
+vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t visit) {
+    return shapes->visits.data[visit].stmt;
 }
 
-vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
-    const shape_node *node = &shapes->nodes.data[shapes->steps.data[step].control];
+vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t visit) {
+    const shape_node *node = &shapes->nodes.data[shapes->visits.data[visit].control];
     const vyre_shape here = {.kind = node->shape, .differs = node->differs};
     if (node->outer == VYRE_NONE) {
         return here;
@@ -132,27 +132,27 @@ vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step) {
                             (vyre_shape){.kind = outer->shape, .differs = outer->differs});
 }
 
-void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out) {
-    vyre_shapes_evaluate(shapes, step, out);
+void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t visit, vyre_shape *out) {
+    vyre_shapes_evaluate(shapes, visit, out);
 }
 
-bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step) {
-    const uint8_t trips = shapes->steps.data[step].trips;
+bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t visit) {
+    const uint8_t trips = shapes->visits.data[visit].trips;
     return trips == SHAPE_TRIPS_EVEN || (trips == SHAPE_TRIPS_IF && shapes->assumes);
 }
 
-vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t step) {
+vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t visit) {
     const uint32_t waits =
-        vyre_waits_of((vyre_stmt_op)shapes->program->stmts[shapes->steps.data[step].stmt].op);
+        vyre_waits_of((vyre_stmt_op)shapes->program->stmts[shapes->visits.data[visit].stmt].op);
     return waits & VYRE_WAITS_GRID       ? VYRE_SHAPE_GRID
            : waits & VYRE_WAITS_GROUP    ? VYRE_SHAPE_GROUP
            : waits & VYRE_WAITS_SUBGROUP ? VYRE_SHAPE_SUBGROUP
                                          : VYRE_SHAPE_VARYING;
 }
 
-bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t step) {
-    const vyre_shape_kind scope = vyre_shapes_waiters(shapes, step);
-    const vyre_shape control = vyre_shapes_control(shapes, step);
+bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t visit) {
+    const vyre_shape_kind scope = vyre_shapes_waiters(shapes, visit);
+    const vyre_shape control = vyre_shapes_control(shapes, visit);
     return scope == VYRE_SHAPE_VARYING    ? true
            : scope == VYRE_SHAPE_SUBGROUP ? vyre_shape_in_subgroup(shapes->program, control)
                                           : vyre_shape_uniform(control, scope);

@@ -69,38 +69,39 @@ vyre_status vyre_shaped_init_given(vyre_shaped *shaped, const vyre_program *prog
                                    const vyre_allocator *a);
 void vyre_shaped_finish(vyre_shaped *shaped);
 
-/* Steps are the statements of the entry body in order, each call followed by the body of its
- * function. Without calls, step i is statement entry + i. */
-uint32_t vyre_shapes_step_count(const vyre_shapes *shapes);
-vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t step);
-/* Which lanes come to the step together: uniform over a scope if all lanes of it that have not
+/* Visits are the statements of the entry body in order, each call followed by the body of its
+ * function. Without calls, visit i is statement entry + i. */
+uint32_t vyre_shapes_visit_count(const vyre_shapes *shapes);
+vyre_stmt vyre_shapes_stmt(const vyre_shapes *shapes, uint32_t visit);
+/* Which lanes come to the visit together: uniform over a scope if all lanes of it that have not
  * ended, or none, come there, in the same trip of every loop around. Never LINEAR. */
-vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t step);
-/* Shapes of the step's expressions: out[i] is that of expression first_expr + i. */
-void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t step, vyre_shape *out);
+vyre_shape vyre_shapes_control(const vyre_shapes *shapes, uint32_t visit);
+/* Shapes of the visit's expressions: out[i] is that of expression first_expr + i. */
+void vyre_shapes_exprs(const vyre_shapes *shapes, uint32_t visit, vyre_shape *out);
 
-/* Least and greatest value of a u32 or i32 expression of the step, as far as bounds tell. False: no
- * lane computes it, or it is of another type. Uses memory of `shapes`, as vyre_shapes_why does. */
-bool vyre_shapes_range(vyre_shapes *shapes, uint32_t step, vyre_expr expr, int64_t *out_lo,
+/* Least and greatest value of a u32 or i32 expression of the visit, as far as bounds tell. False:
+ * no lane computes it, or it is of another type. Uses memory of `shapes`, as vyre_shapes_why does.
+ */
+bool vyre_shapes_range(vyre_shapes *shapes, uint32_t visit, vyre_expr expr, int64_t *out_lo,
                        int64_t *out_hi);
 
-/* Whether lanes make as many trips of the FOR at the step wherever they start: those that share its
- * end and step. */
-bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t step);
+/* Whether lanes make as many trips of the FOR at the visit wherever they start: those that share
+ * its end and step. */
+bool vyre_shapes_even(const vyre_shapes *shapes, uint32_t visit);
 
-/* Whose lanes wait for each other at the step: of the grid, the group or the subgroup; VARYING:
+/* Whose lanes wait for each other at the visit: of the grid, the group or the subgroup; VARYING:
  * nobody waits. */
-vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t step);
+vyre_shape_kind vyre_shapes_waiters(const vyre_shapes *shapes, uint32_t visit);
 /* Whether all of them come there together. */
-bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t step);
+bool vyre_shapes_together(const vyre_shapes *shapes, uint32_t visit);
 
-/* Why the control at a step is not uniform over a scope, as a chain of causes from the condition
+/* Why the control at a visit is not uniform over a scope, as a chain of causes from the condition
  * to the origin. */
 typedef enum vyre_cause_kind {
-    VYRE_CAUSE_CONDITION, /* this condition splits the lanes (`step` is an if, for or while) */
-    VYRE_CAUSE_ASSIGNED,  /* `var` gets its value at `step` */
-    VYRE_CAUSE_MERGED,    /* `var` is assigned under the condition at `step` */
-    VYRE_CAUSE_LEFT,      /* `var` is assigned in the loop at `step`, which lanes leave apart */
+    VYRE_CAUSE_CONDITION, /* this condition splits the lanes (`visit` is an if, for or while) */
+    VYRE_CAUSE_ASSIGNED,  /* `var` gets its value at `visit` */
+    VYRE_CAUSE_MERGED,    /* `var` is assigned under the condition at `visit` */
+    VYRE_CAUSE_LEFT,      /* `var` is assigned in the loop at `visit`, which lanes leave apart */
     VYRE_CAUSE_RESULT     /* `var` is the result of an atomic, an opaque function, an operation of
                              lanes: never uniform over the scope */
 } vyre_cause_kind;
@@ -116,17 +117,17 @@ typedef enum vyre_origin_kind {
 
 typedef struct vyre_cause {
     vyre_cause_kind kind;
-    uint32_t step;
+    uint32_t visit;
     vyre_var var; /* or VYRE_NONE */
     vyre_origin_kind origin_kind;
     vyre_expr origin;    /* or VYRE_NONE */
     vyre_var origin_var; /* or VYRE_NONE */
-    uint32_t writer;     /* step, or VYRE_NONE */
+    uint32_t writer;     /* visit, or VYRE_NONE */
 } vyre_cause;
 
 /* Over GRID, GROUP or SUBGROUP. Uses memory of `shapes`: not to be called from two threads at once.
  * Fills at most `capacity` causes and returns how many; 0 if control is uniform over the scope. */
-uint32_t vyre_shapes_why(vyre_shapes *shapes, uint32_t step, vyre_shape_kind scope, vyre_cause *out,
-                         uint32_t capacity);
+uint32_t vyre_shapes_why(vyre_shapes *shapes, uint32_t visit, vyre_shape_kind scope,
+                         vyre_cause *out, uint32_t capacity);
 
 #endif

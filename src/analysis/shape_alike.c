@@ -46,10 +46,10 @@ static void note_unlike(void *user, vyre_decl decl, uint32_t effect, vyre_expr l
     }
 }
 
-static void look_at_write(survey *v, uint32_t step, const vyre_stmt_node *stmt) {
+static void look_at_write(survey *v, uint32_t visit, const vyre_stmt_node *stmt) {
     const vyre_shapes *s = v->s;
-    bool differs = vyre_shapes_control(s, step).differs;
-    vyre_shapes_evaluate(s, step, s->scratch);
+    bool differs = vyre_shapes_control(s, visit).differs;
+    vyre_shapes_evaluate(s, visit, s->scratch);
     for (uint32_t i = 0; i < sizeof stmt->arg / sizeof stmt->arg[0]; i++) {
         differs |= stmt->arg[i] != VYRE_NONE && s->scratch[stmt->arg[i] - stmt->first_expr].differs;
     }
@@ -63,20 +63,20 @@ static void look_at_write(survey *v, uint32_t step, const vyre_stmt_node *stmt) 
 }
 
 /* False: lanes may end in one group and go on in another. */
-static bool look_at_step(survey *v, uint32_t step) {
+static bool look_at_visit(survey *v, uint32_t visit) {
     const vyre_program_view *p = v->s->program;
-    const vyre_stmt at = v->s->steps.data[step].stmt;
+    const vyre_stmt at = v->s->visits.data[visit].stmt;
     const vyre_stmt_node *stmt = &p->stmts[at];
     switch ((uint32_t)stmt->op) {
     case VYRE_STMT_EXIT:
-    case VYRE_STMT_TRAP: return !vyre_shapes_control(v->s, step).differs;
+    case VYRE_STMT_TRAP: return !vyre_shapes_control(v->s, visit).differs;
     case VYRE_STMT_STORE:
     case VYRE_STMT_ATOMIC:
         if (p->decls[stmt->decl].role == VYRE_WORKGROUP) {
-            look_at_write(v, step, stmt);
+            look_at_write(v, visit, stmt);
         }
         return true;
-    case VYRE_STMT_CALL: /* the steps of its body follow, unless it is opaque */
+    case VYRE_STMT_CALL: /* the visits of its body follow, unless it is opaque */
         if (!p->fns[stmt->fn].opaque) {
             return true;
         }
@@ -92,16 +92,16 @@ static bool take_over(const survey *v, bool *out_changed) {
     vyre_shapes *s = v->s;
     const vyre_program_view *p = s->program;
     bool ok = true;
-    for (uint32_t step = 0; step < s->steps.count && ok; step++) {
-        const vyre_stmt_node *stmt = &p->stmts[s->steps.data[step].stmt];
+    for (uint32_t visit = 0; visit < s->visits.count && ok; visit++) {
+        const vyre_stmt_node *stmt = &p->stmts[s->visits.data[visit].stmt];
         bool concerns = false;
         for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
             const vyre_expr_node *e = &p->exprs[i];
             concerns |= e->op == VYRE_EXPR_LOAD && v->unlike[e->ref] && !s->unlike[e->ref];
         }
         *out_changed |= concerns;
-        if (concerns && s->steps.data[step].node != VYRE_NONE) {
-            ok = vyre_shapes_enqueue(s, s->steps.data[step].node);
+        if (concerns && s->visits.data[visit].node != VYRE_NONE) {
+            ok = vyre_shapes_enqueue(s, s->visits.data[visit].node);
         }
     }
     for (vyre_decl d = 0; d < p->decl_count; d++) {
@@ -124,8 +124,8 @@ vyre_status vyre_shapes_mark_memory(vyre_shapes *s, bool *out_changed) {
     v.kinds = vyre_alloc_zeroed(a, p->decl_count, sizeof *v.kinds);
     v.unlike = vyre_alloc_zeroed(a, p->decl_count, sizeof *v.unlike);
     ok = v.kinds && v.unlike;
-    for (uint32_t step = 0; step < s->steps.count && ok; step++) {
-        ends_alike &= look_at_step(&v, step);
+    for (uint32_t visit = 0; visit < s->visits.count && ok; visit++) {
+        ends_alike &= look_at_visit(&v, visit);
     }
     for (vyre_decl d = 0; d < p->decl_count && ok && !ends_alike; d++) {
         v.unlike[d] = true;

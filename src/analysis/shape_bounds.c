@@ -204,7 +204,7 @@ static shape_bounds of_operation(const vyre_program_view *p, const vyre_expr_nod
                : of_type(e->type);
 }
 
-/* The version with which the loop at the node's step is entered. */
+/* The version with which the loop at the node's visit is entered. */
 static uint32_t entry_of(const vyre_shapes *s, uint32_t head) {
     uint32_t edge = s->nodes.data[head].ref, first = edge;
     for (; edge != VYRE_NONE; edge = s->edges.data[edge].next) {
@@ -213,17 +213,17 @@ static uint32_t entry_of(const vyre_shapes *s, uint32_t head) {
     return s->edges.data[first].from & SHAPE_NODE_MASK;
 }
 
-static shape_bounds of_version(const vyre_shapes *s, uint32_t step, uint32_t node, bool first) {
+static shape_bounds of_version(const vyre_shapes *s, uint32_t visit, uint32_t node, bool first) {
     const shape_node *n = &s->nodes.data[node];
-    const bool is_head = n->kind == SHAPE_JOIN && n->step == step && !n->exit;
+    const bool is_head = n->kind == SHAPE_JOIN && n->visit == visit && !n->exit;
     return s->bounds[first && is_head ? entry_of(s, node) : node];
 }
 
-/* Bounds of the step's expressions; `first`: of a loop's condition at its first evaluation. */
-static void evaluate(const vyre_shapes *s, uint32_t step, bool first, shape_bounds *out) {
+/* Bounds of the visit's expressions; `first`: of a loop's condition at its first evaluation. */
+static void evaluate(const vyre_shapes *s, uint32_t visit, bool first, shape_bounds *out) {
     const vyre_program_view *p = s->program;
-    const vyre_stmt_node *stmt = &p->stmts[s->steps.data[step].stmt];
-    uint32_t use = s->steps.data[step].first_use;
+    const vyre_stmt_node *stmt = &p->stmts[s->visits.data[visit].stmt];
+    uint32_t use = s->visits.data[visit].first_use;
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *e = &p->exprs[i];
         const uint32_t arity = vyre_expr_info_of((vyre_expr_op)e->op)->arity;
@@ -235,7 +235,7 @@ static void evaluate(const vyre_shapes *s, uint32_t step, bool first, shape_boun
             reached &= !is_empty(args[k]);
         }
         if (e->op == VYRE_EXPR_VAR) {
-            *to = common(of_version(s, step, s->uses.data[use], first), of_type(e->type));
+            *to = common(of_version(s, visit, s->uses.data[use], first), of_type(e->type));
         } else if (!reached) {
             *to = nothing;
         } else if (arity == 0 || e->op == VYRE_EXPR_LOAD) {
@@ -247,17 +247,17 @@ static void evaluate(const vyre_shapes *s, uint32_t step, bool first, shape_boun
     }
 }
 
-void vyre_shapes_bounds(const vyre_shapes *s, uint32_t step, shape_bounds *out) {
-    evaluate(s, step, false, out);
+void vyre_shapes_bounds(const vyre_shapes *s, uint32_t visit, shape_bounds *out) {
+    evaluate(s, visit, false, out);
 }
 
-bool vyre_shapes_range(vyre_shapes *s, uint32_t step, vyre_expr expr, int64_t *out_lo,
+bool vyre_shapes_range(vyre_shapes *s, uint32_t visit, vyre_expr expr, int64_t *out_lo,
                        int64_t *out_hi) {
-    const vyre_expr first = s->program->stmts[s->steps.data[step].stmt].first_expr;
+    const vyre_expr first = s->program->stmts[s->visits.data[visit].stmt].first_expr;
     if (!vyre_shapes_know_numbers(s)) {
         return false;
     }
-    evaluate(s, step, false, s->bounds_scratch);
+    evaluate(s, visit, false, s->bounds_scratch);
     *out_lo = s->bounds_scratch[expr - first].lo;
     *out_hi = s->bounds_scratch[expr - first].hi;
     return is_followed(s->program->exprs[expr].type) && *out_lo <= *out_hi;
@@ -289,21 +289,21 @@ static shape_bounds of_node(vyre_shapes *s, uint32_t node, uint32_t *evaluated) 
     if (n->kind == SHAPE_FIXED || n->kind == SHAPE_ASKED || n->kind == SHAPE_TRIPS) {
         return everything;
     }
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
-    if (*evaluated != n->step) {
-        evaluate(s, n->step, false, s->bounds_scratch);
-        *evaluated = n->step;
+    const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[n->visit].stmt];
+    if (*evaluated != n->visit) {
+        evaluate(s, n->visit, false, s->bounds_scratch);
+        *evaluated = n->visit;
     }
     return n->kind == SHAPE_INDEX ? of_index(s->bounds_scratch, stmt)
                                   : s->bounds_scratch[n->ref - stmt->first_expr];
 }
 
-/* What is computed from the node is to be looked at again. Nodes of one step stand in a row. */
+/* What is computed from the node is to be looked at again. Nodes of one visit stand in a row. */
 static void tell_users(const vyre_shapes *s, uint32_t node, bool *stale) {
     for (uint32_t i = s->first_user[node]; i < s->first_user[node + 1]; i++) {
-        const uint32_t user = s->users[i] & SHAPE_NODE_MASK, step = s->nodes.data[user].step;
+        const uint32_t user = s->users[i] & SHAPE_NODE_MASK, visit = s->nodes.data[user].visit;
         stale[user] = true;
-        for (uint32_t k = user + 1; k < s->nodes.count && s->nodes.data[k].step == step &&
+        for (uint32_t k = user + 1; k < s->nodes.count && s->nodes.data[k].visit == visit &&
                                     s->nodes.data[user].kind != SHAPE_JOIN;
              k++) {
             stale[k] = true;
@@ -335,10 +335,10 @@ static bool walk(vyre_shapes *s, uint32_t round, bool *stale) {
 }
 
 /* Whether the loop makes a first trip, whatever happens. */
-static bool surely_runs(vyre_shapes *s, uint32_t step) {
-    const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[step].stmt];
+static bool surely_runs(vyre_shapes *s, uint32_t visit) {
+    const vyre_stmt_node *loop = &s->program->stmts[s->visits.data[visit].stmt];
     shape_bounds *b = s->bounds_scratch;
-    evaluate(s, step, true, b);
+    evaluate(s, visit, true, b);
     if (loop->op == VYRE_STMT_WHILE) {
         return is_true(b[loop->arg[0] - loop->first_expr]);
     }
@@ -364,10 +364,10 @@ vyre_status vyre_shapes_find_bounds(vyre_shapes *s) {
     for (uint32_t round = 0; walk(s, round, stale); round++) {
     }
     vyre_free(a, stale, s->nodes.count, sizeof *stale);
-    for (uint32_t step = 0; step < s->steps.count; step++) {
-        const uint32_t op = s->program->stmts[s->steps.data[step].stmt].op;
+    for (uint32_t visit = 0; visit < s->visits.count; visit++) {
+        const uint32_t op = s->program->stmts[s->visits.data[visit].stmt].op;
         if (op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE) {
-            s->steps.data[step].runs = surely_runs(s, step);
+            s->visits.data[visit].runs = surely_runs(s, visit);
         }
     }
     return VYRE_OK;

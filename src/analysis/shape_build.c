@@ -30,7 +30,7 @@ typedef struct loop_var {
     uint32_t before, head, exit; /* versions */
     uint32_t around;             /* its place among the variables of loops around */
     uint32_t latch;              /* version at the last ends of trips so far, or VYRE_NONE */
-    uint32_t first, last;        /* steps of these ends: all since the version changed */
+    uint32_t first, last;        /* visits of these ends: all since the version changed */
     uint32_t left;               /* last version that left the loop */
 } loop_var;
 
@@ -40,11 +40,11 @@ typedef struct frame {
     bool then_live;
     bool has_else;
     bool overflow; /* of a loop: too many jumps times variables; all of them vary */
-    uint32_t step;
+    uint32_t visit;
     uint32_t changes;   /* logged before */
     uint32_t outcomes;  /* before */
     uint32_t then_end;  /* outcomes of the first arm end here */
-    uint32_t middle;    /* step at which the first arm ends */
+    uint32_t middle;    /* visit at which the first arm ends */
     uint32_t condition; /* node */
     uint32_t control;   /* before */
     uint32_t arm;       /* control of the arms */
@@ -92,16 +92,16 @@ static uint32_t add_node(walk *w, shape_node node) {
     return w->s->nodes.count - 1;
 }
 
-/* Before the first step: 0. */
-static uint32_t top_step(const walk *w) {
-    return w->s->steps.count == 0 ? 0 : w->s->steps.count - 1;
+/* Before the first visit: 0. */
+static uint32_t top_visit(const walk *w) {
+    return w->s->visits.count == 0 ? 0 : w->s->visits.count - 1;
 }
 
 /* Of versions of `var`, or of control (VYRE_NONE). */
 static uint32_t add_join(walk *w, vyre_var var, uint32_t outer) {
     return add_node(w, (shape_node){.kind = SHAPE_JOIN,
                                     .shape = var == VYRE_NONE ? VYRE_SHAPE_GRID : VYRE_SHAPE_NONE,
-                                    .step = top_step(w),
+                                    .visit = top_visit(w),
                                     .ref = VYRE_NONE,
                                     .outer = outer,
                                     .var = var});
@@ -109,7 +109,7 @@ static uint32_t add_join(walk *w, vyre_var var, uint32_t outer) {
 
 static uint32_t add_value(walk *w, shape_node_kind kind, vyre_expr expr, vyre_var var) {
     return add_node(
-        w, (shape_node){.kind = (uint8_t)kind, .step = top_step(w), .ref = expr, .var = var});
+        w, (shape_node){.kind = (uint8_t)kind, .visit = top_visit(w), .ref = expr, .var = var});
 }
 
 static uint32_t add_fixed(walk *w, vyre_var var, vyre_shape_kind shape) {
@@ -117,7 +117,7 @@ static uint32_t add_fixed(walk *w, vyre_var var, vyre_shape_kind shape) {
     return add_node(w, (shape_node){.kind = SHAPE_FIXED,
                                     .shape = (uint8_t)shape,
                                     .differs = shape > VYRE_SHAPE_GRID,
-                                    .step = top_step(w),
+                                    .visit = top_visit(w),
                                     .var = var,
                                     .since = {shape > VYRE_SHAPE_GRID ? now : 0,
                                               shape > VYRE_SHAPE_GROUP ? now : 0,
@@ -210,7 +210,7 @@ static loop_var *loop_var_of(walk *w, vyre_var var) {
 static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t or,
                          uint32_t version) {
     loop_var *v = f->escape == VYRE_NONE ? NULL : loop_var_of(w, var);
-    if (!v || v->latch == VYRE_NONE || v->first < f->step) {
+    if (!v || v->latch == VYRE_NONE || v->first < f->visit) {
         return;
     }
     const bool in_then = v->last <= f->middle, in_else = v->first > f->middle;
@@ -271,7 +271,7 @@ static void carry_escape(walk *w, uint32_t control, uint32_t escape) {
 }
 
 static void push_frame(walk *w, frame f) {
-    f.step = top_step(w);
+    f.visit = top_visit(w);
     f.live_before = w->live;
     f.changes = w->changes.count;
     f.outcomes = w->outcomes.count;
@@ -289,7 +289,7 @@ static frame pop_frame(walk *w) {
 
 /* The uses of the present statement, with the versions of this moment. */
 static void add_uses(walk *w, const vyre_stmt_node *stmt) {
-    w->s->steps.data[top_step(w)].first_use = w->s->uses.count;
+    w->s->visits.data[top_visit(w)].first_use = w->s->uses.count;
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *expr = &w->p->exprs[i];
         if (expr->op != VYRE_EXPR_VAR && expr->op != VYRE_EXPR_LOAD) {
@@ -304,7 +304,7 @@ static void add_uses(walk *w, const vyre_stmt_node *stmt) {
 }
 
 static void set_node(walk *w, uint32_t node) {
-    w->s->steps.data[top_step(w)].node = node;
+    w->s->visits.data[top_visit(w)].node = node;
 }
 
 /* if ... else ... end */
@@ -323,7 +323,7 @@ static void open_if(walk *w, const vyre_stmt_node *stmt) {
 static void end_then(walk *w, frame *f) {
     end_arm(w, f);
     f->then_end = w->outcomes.count;
-    f->middle = top_step(w);
+    f->middle = top_visit(w);
     f->then_live = w->live;
     w->live = f->live_before;
     w->control = f->arm;
@@ -345,7 +345,7 @@ static void close_if(walk *w) {
 /* Loops */
 
 static void open_loop(walk *w, const vyre_stmt_node *stmt) {
-    const uint32_t step = top_step(w);
+    const uint32_t visit = top_visit(w);
     uint32_t trips = VYRE_NONE, index = VYRE_NONE;
     if (stmt->op == VYRE_STMT_FOR) { /* its bounds are evaluated once, before the first trip */
         add_uses(w, stmt);
@@ -353,7 +353,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
         index = add_value(w, SHAPE_INDEX, VYRE_NONE, stmt->var);
         set_node(w, trips);
     }
-    const vyre_stmt at = w->s->steps.data[step].stmt;
+    const vyre_stmt at = w->s->visits.data[visit].stmt;
     const uint32_t first = w->loop_vars.count;
     const uint32_t leaving = add_join(w, VYRE_NONE, VYRE_NONE);
     for (uint32_t i = w->assigned.first[at]; i < w->assigned.first[at + 1] && !w->failed; i++) {
@@ -406,9 +406,9 @@ static void end_trip(walk *w, const frame *loop, loop_var *v, uint32_t version) 
             add_edge(w, v->head, loop->again, true);
         }
         add_edge(w, v->head, version, false);
-        v->first = top_step(w);
+        v->first = top_visit(w);
     }
-    v->last = top_step(w);
+    v->last = top_visit(w);
     v->latch = version;
 }
 
@@ -484,14 +484,14 @@ static void close_loop(walk *w) {
 /* Other statements */
 
 static void close_frame(walk *w) {
-    const uint32_t opener = top_frame(w)->step;
-    w->s->steps.data[opener].link =
-        w->s->steps.data[opener].link == VYRE_NONE ? top_step(w) : w->s->steps.data[opener].link;
-    w->s->steps.data[top_step(w)].link = opener;
+    const uint32_t opener = top_frame(w)->visit;
+    w->s->visits.data[opener].link =
+        w->s->visits.data[opener].link == VYRE_NONE ? top_visit(w) : w->s->visits.data[opener].link;
+    w->s->visits.data[top_visit(w)].link = opener;
     switch ((uint32_t)top_frame(w)->op) {
     case VYRE_STMT_IF:
         if (top_frame(w)->has_else) {
-            w->s->steps.data[w->s->steps.data[opener].link].link = top_step(w);
+            w->s->visits.data[w->s->visits.data[opener].link].link = top_visit(w);
         }
         close_if(w);
         break;
@@ -610,7 +610,7 @@ static void plain(walk *w, const vyre_stmt_node *stmt) {
     case VYRE_STMT_RETURN:
         if (stmt->arg[0] != VYRE_NONE && w->frames.count != 0) {
             set_node(w, add_value(w, SHAPE_VALUE, stmt->arg[0], VYRE_NONE));
-            top_frame(w)->result = w->s->steps.data[top_step(w)].node;
+            top_frame(w)->result = w->s->visits.data[top_visit(w)].node;
         }
         break;
     case VYRE_STMT_EXIT:
@@ -619,14 +619,14 @@ static void plain(walk *w, const vyre_stmt_node *stmt) {
     }
 }
 
-static void step_over(walk *w, vyre_stmt *at, vyre_stmt *end) {
+static void visit_next(walk *w, vyre_stmt *at, vyre_stmt *end) {
     const vyre_stmt_node *stmt = &w->p->stmts[*at];
-    const shape_step step = {.stmt = *at,
-                             .link = VYRE_NONE,
-                             .first_use = w->s->uses.count,
-                             .node = VYRE_NONE,
-                             .control = w->control};
-    if (!vyre_vec_push(w->a, &w->s->steps, step)) {
+    const shape_visit visit = {.stmt = *at,
+                               .link = VYRE_NONE,
+                               .first_use = w->s->uses.count,
+                               .node = VYRE_NONE,
+                               .control = w->control};
+    if (!vyre_vec_push(w->a, &w->s->visits, visit)) {
         w->failed = true;
         return;
     }
@@ -635,7 +635,7 @@ static void step_over(walk *w, vyre_stmt *at, vyre_stmt *end) {
     switch ((uint32_t)stmt->op) {
     case VYRE_STMT_IF: open_if(w, stmt); break;
     case VYRE_STMT_ELSE:
-        w->s->steps.data[top_frame(w)->step].link = top_step(w);
+        w->s->visits.data[top_frame(w)->visit].link = top_visit(w);
         top_frame(w)->has_else = true;
         end_then(w, top_frame(w));
         break;
@@ -647,7 +647,7 @@ static void step_over(walk *w, vyre_stmt *at, vyre_stmt *end) {
     case VYRE_STMT_BREAK:
     case VYRE_STMT_CONTINUE: {
         const frame *loop = innermost_loop(w);
-        w->s->steps.data[top_step(w)].link = loop ? loop->step : VYRE_NONE;
+        w->s->visits.data[top_visit(w)].link = loop ? loop->visit : VYRE_NONE;
         jump(w, stmt->op == VYRE_STMT_BREAK);
         break;
     }
@@ -664,7 +664,7 @@ static void walk_program(walk *w) {
     w->control = add_join(w, VYRE_NONE, VYRE_NONE);
     while (!w->failed) {
         if (at != end) {
-            step_over(w, &at, &end);
+            visit_next(w, &at, &end);
         } else if (w->frames.count != 0) {
             at = leave_call(w, &end);
         } else {

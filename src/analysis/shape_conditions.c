@@ -9,11 +9,11 @@
 
 static bool needs_conditions(const vyre_shapes *s) {
     bool possible = false, together = true;
-    for (uint32_t step = 0; step < s->steps.count; step++) {
-        possible |= s->steps.data[step].trips == SHAPE_TRIPS_IF;
+    for (uint32_t visit = 0; visit < s->visits.count; visit++) {
+        possible |= s->visits.data[visit].trips == SHAPE_TRIPS_IF;
     }
-    for (uint32_t step = 0; step < s->steps.count && possible && together; step++) {
-        together = vyre_shapes_together(s, step);
+    for (uint32_t visit = 0; visit < s->visits.count && possible && together; visit++) {
+        together = vyre_shapes_together(s, visit);
     }
     return possible && !together;
 }
@@ -99,13 +99,14 @@ static_assert((int)VYRE_NUMBER_PARTS == (int)SHAPE_FORM_TERMS, "a number is a fo
 
 vyre_status vyre_shapes_conditions(vyre_shapes *s, const vyre_allocator *a,
                                    vyre_condition_list *out) {
-    for (uint32_t step = 0; step < s->steps.count && s->assumes; step++) {
+    for (uint32_t visit = 0; visit < s->visits.count && s->assumes; visit++) {
         shape_form x, y;
-        if (s->steps.data[step].trips != SHAPE_TRIPS_IF || !vyre_shapes_product(s, step, &x, &y)) {
+        if (s->visits.data[visit].trips != SHAPE_TRIPS_IF ||
+            !vyre_shapes_product(s, visit, &x, &y)) {
             continue;
         }
         vyre_condition c = {
-            .loop = s->steps.data[step].stmt, .x = number_of(s, &x), .y = number_of(s, &y)};
+            .loop = s->visits.data[visit].stmt, .x = number_of(s, &x), .y = number_of(s, &y)};
         writer w = {.text = c.text};
         put_number(&w, s->program, &c.x);
         put(&w, " * ");

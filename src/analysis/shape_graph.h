@@ -14,16 +14,16 @@
 #include "vyre/ir.h"
 
 /* A statement of the expanded program. */
-typedef struct shape_step {
+typedef struct shape_visit {
     vyre_stmt stmt;
-    uint32_t link;      /* steps: IF -> ELSE or END; ELSE -> END; loop -> END; END -> opener;
+    uint32_t link;      /* visits: IF -> ELSE or END; ELSE -> END; loop -> END; END -> opener;
                            BREAK, CONTINUE -> opener of the loop */
     uint32_t first_use; /* of its VAR and LOAD expressions, in order */
-    uint32_t node;      /* first value node of the step, or VYRE_NONE */
+    uint32_t node;      /* first value node of the visit, or VYRE_NONE */
     uint32_t control;   /* node */
     bool runs;          /* a loop: it makes a first trip, whatever happens */
     uint8_t trips;      /* a FOR: shape_trips */
-} shape_step;
+} shape_visit;
 
 /* Do lanes make as many trips wherever they start? Asked only where the start varies. */
 typedef enum shape_trips {
@@ -35,15 +35,15 @@ typedef enum shape_trips {
 
 typedef enum shape_node_kind {
     SHAPE_FIXED, /* keeps the shape it is born with */
-    SHAPE_VALUE, /* expression `ref` of the step */
+    SHAPE_VALUE, /* expression `ref` of the visit */
     SHAPE_ASKED, /* what lanes of the group or subgroup get by asking for expression `ref`, a lane
                   */
-    SHAPE_TRIPS, /* whether lanes make the same trips of the FOR at the step */
-    SHAPE_INDEX, /* variable of the FOR at the step */
+    SHAPE_TRIPS, /* whether lanes make the same trips of the FOR at the visit */
+    SHAPE_INDEX, /* variable of the FOR at the visit */
     SHAPE_JOIN   /* of the edges listed from `ref` */
 } shape_node_kind;
 
-/* Nodes of one step stand in a row, the first is the step's. */
+/* Nodes of one visit stand in a row, the first is the visit's. */
 typedef struct shape_node {
     uint8_t kind;
     uint8_t shape;   /* vyre_shape_kind */
@@ -55,7 +55,7 @@ typedef struct shape_node {
     bool differs; /* so too */
     bool exit;    /* a join after a loop */
     int32_t stride;
-    uint32_t step;
+    uint32_t visit;
     uint32_t ref;   /* VALUE: expression; JOIN: first edge */
     uint32_t outer; /* control: that around the innermost loop, all loops further out included;
                        or VYRE_NONE */
@@ -107,7 +107,7 @@ struct vyre_shapes {
     vyre_allocator allocator;
     const vyre_program_view *program;
     const vyre_effect_map *effects;
-    VYRE_VEC(shape_step) steps;
+    VYRE_VEC(shape_visit) visits;
     /* VAR: its version's node; LOAD: 1 if the memory may be written in the interval. */
     VYRE_VEC(uint32_t) uses;
     VYRE_VEC(shape_node) nodes; /* node 0 is VARYING */
@@ -141,15 +141,15 @@ enum { SHAPE_NODE_VARYING = 0 };
 vyre_shape vyre_shapes_both(const vyre_program_view *p, vyre_shape a, vyre_shape b);
 #define SHAPE_NODE_MASK 0x7fffffffu
 
-/* shape_build.c: steps, uses, nodes and edges. */
+/* shape_build.c: visits, uses, nodes and edges. */
 vyre_status vyre_shapes_build(vyre_shapes *s);
 /* shape_solve.c: finds the users of all nodes and enqueues every node once. */
 vyre_status vyre_shapes_link(vyre_shapes *s);
 /* Works off the queue: shapes of all nodes, given the uses. */
 vyre_status vyre_shapes_solve(vyre_shapes *s);
 bool vyre_shapes_enqueue(vyre_shapes *s, uint32_t node);
-/* Shapes of the step's expressions under the present shapes of nodes and uses. */
-void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out);
+/* Shapes of the visit's expressions under the present shapes of nodes and uses. */
+void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t visit, vyre_shape *out);
 /* shape_interval.c: marks loads of memory that may be written in the interval around them, under
  * the present shapes of conditions; enqueues what depends on them. Repeat with solve until
  * nothing is enqueued. `cautious` takes every condition as varying. */
@@ -165,8 +165,8 @@ bool vyre_shapes_know_numbers(vyre_shapes *s);
 vyre_status vyre_shapes_mark_memory(vyre_shapes *s, bool *out_changed);
 /* shape_bounds.c: bounds of all nodes, and which loops surely run. */
 vyre_status vyre_shapes_find_bounds(vyre_shapes *s);
-/* Bounds of the step's expressions; into bounds_scratch or the like. */
-void vyre_shapes_bounds(const vyre_shapes *s, uint32_t step, shape_bounds *out);
+/* Bounds of the visit's expressions; into bounds_scratch or the like. */
+void vyre_shapes_bounds(const vyre_shapes *s, uint32_t visit, shape_bounds *out);
 shape_bounds vyre_shapes_builtin_bounds(const vyre_program_view *p, uint8_t builtin, uint8_t axis);
 
 static inline shape_form vyre_form_constant(uint32_t value) {
@@ -191,8 +191,8 @@ bool vyre_form_masked(vyre_shapes *s, shape_term_kind kind, const shape_form *f,
                       bool fits, shape_form *out);
 /* Forms of all nodes. */
 vyre_status vyre_shapes_find_forms(vyre_shapes *s);
-/* Forms of the step's integer expressions, in form_scratch. False: out of memory. */
-bool vyre_shapes_forms(vyre_shapes *s, uint32_t step);
+/* Forms of the visit's integer expressions, in form_scratch. False: out of memory. */
+bool vyre_shapes_forms(vyre_shapes *s, uint32_t visit);
 /* Whatever a term is; modulo 2^32. */
 shape_bounds vyre_shapes_term_bounds(const vyre_shapes *s, uint32_t term);
 /* The versions of variables that the form is made of; VYRE_NONE: too many. */
@@ -200,11 +200,11 @@ enum { SHAPE_FORM_NODES = 16 };
 uint32_t vyre_shapes_form_nodes(const vyre_shapes *s, const shape_form *form,
                                 uint32_t out[SHAPE_FORM_NODES]);
 
-/* shape_trips.c: whether the FOR at the step is even; into its `trips`. False: out of memory. */
-bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step);
+/* shape_trips.c: whether the FOR at the visit is even; into its `trips`. False: out of memory. */
+bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t visit);
 /* Of a FOR with SHAPE_TRIPS_IF: the numbers whose product must not wrap, made of params, lengths
  * and sizes of the grid. False: out of memory. */
-bool vyre_shapes_product(vyre_shapes *s, uint32_t step, shape_form *out_x, shape_form *out_y);
+bool vyre_shapes_product(vyre_shapes *s, uint32_t visit, shape_form *out_x, shape_form *out_y);
 /* The loop at whose head some version in the form is bound; VYRE_NONE: none, or several. */
 uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form);
 /* What the form is in the next trip of the loop, by the values of this one. False: unknown. */
@@ -219,9 +219,9 @@ typedef enum shape_apart {
 } shape_apart;
 shape_apart vyre_shapes_apart(const vyre_shapes *s, const shape_form *x, const shape_form *y,
                               vyre_shape_kind scope, bool cautious);
-/* Successors of a step (at most 2); returns how many. step_count stands for the end. */
-uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]);
-/* Whether the intervals of the memory end at the step. */
-bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t step, bool workgroup);
+/* Successors of a visit (at most 2); returns how many. visit_count stands for the end. */
+uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t visit, uint32_t out[2]);
+/* Whether the intervals of the memory end at the visit. */
+bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t visit, bool workgroup);
 
 #endif

@@ -323,11 +323,11 @@ static bool expression(vyre_shapes *s, const vyre_stmt_node *stmt, const vyre_ex
     return operate(s, e, x, arity == 2 ? &s->form_scratch[e->u.arg[1] - stmt->first_expr] : x, out);
 }
 
-bool vyre_shapes_forms(vyre_shapes *s, uint32_t step) {
+bool vyre_shapes_forms(vyre_shapes *s, uint32_t visit) {
     const vyre_program_view *p = s->program;
-    const vyre_stmt_node *stmt = &p->stmts[s->steps.data[step].stmt];
-    uint32_t use = s->steps.data[step].first_use;
-    vyre_shapes_bounds(s, step, s->bounds_scratch);
+    const vyre_stmt_node *stmt = &p->stmts[s->visits.data[visit].stmt];
+    uint32_t use = s->visits.data[visit].first_use;
+    vyre_shapes_bounds(s, visit, s->bounds_scratch);
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *e = &p->exprs[i];
         const bool uses = e->op == VYRE_EXPR_VAR || e->op == VYRE_EXPR_LOAD;
@@ -372,13 +372,13 @@ static bool find_form(vyre_shapes *s, uint32_t node, uint32_t *evaluated) {
     if (n->kind != SHAPE_VALUE || !is_word(s->program->exprs[n->ref].type)) {
         return true;
     }
-    if (*evaluated != n->step) {
-        *evaluated = n->step;
-        if (!vyre_shapes_forms(s, n->step)) {
+    if (*evaluated != n->visit) {
+        *evaluated = n->visit;
+        if (!vyre_shapes_forms(s, n->visit)) {
             return false;
         }
     }
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
+    const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[n->visit].stmt];
     const shape_form form = s->form_scratch[n->ref - stmt->first_expr];
     if (vyre_form_is_exact(&form)) {
         s->form_of[node] = s->forms.count;

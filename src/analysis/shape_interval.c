@@ -7,10 +7,11 @@
  *     included; or
  *   - control can come to both from one branch at which lanes part: some run the load while others
  *     run the write.
- * A backward walk finds `ahead`: what may be written from a step on. A forward walk finds `behind`:
- * what may have been written before; where lanes part it adds what is ahead of the branch, for that
- * is what the others may be doing. Buffers end their interval at grid barriers and part at branches
- * that are not uniform over the grid; for workgroup memory it is workgroup barriers and the group.
+ * A backward walk finds `ahead`: what may be written from a visit on. A forward walk finds
+ * `behind`: what may have been written before; where lanes part it adds what is ahead of the
+ * branch, for that is what the others may be doing. Buffers end their interval at grid barriers and
+ * part at branches that are not uniform over the grid; for workgroup memory it is workgroup
+ * barriers and the group.
  *
  * Elements are told apart by their indices: what is tracked are places, the whole of a memory and
  * each element that is loaded at an index of which something is known (shape_index.c). A write at
@@ -35,7 +36,7 @@
  * whole first, for which no numbers need be known; only those for which that is written ask again,
  * for their elements.
  *
- * 64 places at a time are tracked in a word per step; walks are repeated until nothing changes,
+ * 64 places at a time are tracked in a word per visit; walks are repeated until nothing changes,
  * which takes as many as loops nest, plus two. A collective has a grid barrier before and after, so
  * its writes are in nobody's interval. */
 #include "analysis/shape_graph.h"
@@ -62,12 +63,12 @@ typedef struct marks {
 } marks;
 
 typedef struct points {
-    marks before, after;    /* what the step writes, for loads before and after it */
+    marks before, after;    /* what the visit writes, for loads before and after it */
     marks ahead, behind;    /* at its beginning */
-    uint64_t bound;         /* places with a version that is bound at the step, after its loads */
+    uint64_t bound;         /* places with a version that is bound at the visit, after its loads */
     uint64_t entered;       /* a `while`: that is bound when control comes from before the loop */
     uint64_t turned, again; /* a loop: that is bound at each turn, in a way that is known, or not */
-    uint64_t ended;         /* places whose intervals end at the step */
+    uint64_t ended;         /* places whose intervals end at the visit */
     uint32_t next[2], next_count; /* successors */
 } points;
 
@@ -83,28 +84,28 @@ typedef struct chunk {
     VYRE_VEC(place) places;
     uint32_t first;     /* number of the first in this chunk */
     uint64_t workgroup; /* which of the chunk are workgroup memory */
-    points *at;         /* per step and the end */
-    uint32_t step;      /* present, for visits */
+    points *at;         /* per visit and the end */
+    uint32_t visit;     /* at hand, for who looks at its effects */
     bool indexed;       /* what it writes is at `written` */
     shape_form written;
 } chunk;
 
 /* A `while` of which the first test is known, and later ones are not. */
 static bool tests_again(const vyre_shapes *s, uint32_t opener) {
-    const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[opener].stmt];
+    const vyre_stmt_node *loop = &s->program->stmts[s->visits.data[opener].stmt];
     const vyre_expr_node *test = &s->program->exprs[loop->arg[0]];
-    return loop->op == VYRE_STMT_WHILE && s->steps.data[opener].runs &&
+    return loop->op == VYRE_STMT_WHILE && s->visits.data[opener].runs &&
            test->op != VYRE_EXPR_LITERAL;
 }
 
-uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t out[2]) {
-    const shape_step *at = &s->steps.data[step];
+uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t visit, uint32_t out[2]) {
+    const shape_visit *at = &s->visits.data[visit];
     uint32_t opener = at->link;
-    out[0] = step + 1;
+    out[0] = visit + 1;
     switch ((uint32_t)s->program->stmts[at->stmt].op) {
     case VYRE_STMT_IF:
         out[1] = at->link;
-        if (s->program->stmts[s->steps.data[at->link].stmt].op == VYRE_STMT_ELSE) {
+        if (s->program->stmts[s->visits.data[at->link].stmt].op == VYRE_STMT_ELSE) {
             out[1]++;
         }
         return 2;
@@ -112,52 +113,52 @@ uint32_t vyre_shapes_successors(const vyre_shapes *s, uint32_t step, uint32_t ou
     case VYRE_STMT_FOR:
     case VYRE_STMT_WHILE: out[1] = at->link + 1; return at->runs ? 1 : 2;
     case VYRE_STMT_END:
-        switch ((uint32_t)s->program->stmts[s->steps.data[opener].stmt].op) {
+        switch ((uint32_t)s->program->stmts[s->visits.data[opener].stmt].op) {
         case VYRE_STMT_FOR: /* the bounds are not evaluated again */ out[1] = opener + 1; return 2;
         case VYRE_STMT_WHILE:
             out[0] = opener;
-            out[1] = step + 1;
+            out[1] = visit + 1;
             return tests_again(s, opener) ? 2 : 1;
         default: return 1;
         }
-    case VYRE_STMT_BREAK: out[0] = s->steps.data[opener].link + 1; return 1;
-    case VYRE_STMT_CONTINUE: out[0] = s->steps.data[opener].link; return 1;
+    case VYRE_STMT_BREAK: out[0] = s->visits.data[opener].link + 1; return 1;
+    case VYRE_STMT_CONTINUE: out[0] = s->visits.data[opener].link; return 1;
     case VYRE_STMT_EXIT:
     case VYRE_STMT_TRAP: return 0;
     default: return 1;
     }
 }
 
-static bool waits_for_grid(const vyre_shapes *s, uint32_t step) {
-    const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->steps.data[step].stmt].op;
+static bool waits_for_grid(const vyre_shapes *s, uint32_t visit) {
+    const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->visits.data[visit].stmt].op;
     return vyre_waits_of(op) == VYRE_WAITS_GRID;
 }
 
-bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t step, bool workgroup) {
-    const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->steps.data[step].stmt].op;
-    return waits_for_grid(s, step) || (workgroup && vyre_waits_for_group(op));
+bool vyre_shapes_ends_interval(const vyre_shapes *s, uint32_t visit, bool workgroup) {
+    const vyre_stmt_op op = (vyre_stmt_op)s->program->stmts[s->visits.data[visit].stmt].op;
+    return waits_for_grid(s, visit) || (workgroup && vyre_waits_for_group(op));
 }
 
-static uint64_t ended(const chunk *c, uint32_t step) {
-    return (vyre_shapes_ends_interval(c->s, step, false) ? ~c->workgroup : 0) |
-           (vyre_shapes_ends_interval(c->s, step, true) ? c->workgroup : 0);
+static uint64_t ended(const chunk *c, uint32_t visit) {
+    return (vyre_shapes_ends_interval(c->s, visit, false) ? ~c->workgroup : 0) |
+           (vyre_shapes_ends_interval(c->s, visit, true) ? c->workgroup : 0);
 }
 
-/* Memories for which lanes part at the step. */
-static uint64_t parted(const chunk *c, uint32_t step) {
+/* Memories for which lanes part at the visit. */
+static uint64_t parted(const chunk *c, uint32_t visit) {
     const vyre_shapes *s = c->s;
-    const shape_step *at = &s->steps.data[step];
+    const shape_visit *at = &s->visits.data[visit];
     uint32_t node = at->node;
     switch ((uint32_t)s->program->stmts[at->stmt].op) {
     case VYRE_STMT_IF:
     case VYRE_STMT_FOR:
     case VYRE_STMT_WHILE: break;
     case VYRE_STMT_END:
-        if (s->program->stmts[s->steps.data[at->link].stmt].op != VYRE_STMT_FOR &&
+        if (s->program->stmts[s->visits.data[at->link].stmt].op != VYRE_STMT_FOR &&
             !tests_again(s, at->link)) {
             return 0;
         }
-        node = s->steps.data[at->link].node;
+        node = s->visits.data[at->link].node;
         break;
     default: return 0;
     }
@@ -210,7 +211,7 @@ static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr lo
     if (!(effect & VYRE_EFFECT_WRITE) || c->slot[decl] == VYRE_NONE) {
         return;
     }
-    points *to = &c->at[c->step];
+    points *to = &c->at[c->visit];
     for (uint32_t i = c->slot[decl]; i != VYRE_NONE; i = c->places.data[i].next) {
         const place *at = &c->places.data[i];
         const uint64_t bit = bit_of(c, i);
@@ -227,43 +228,43 @@ static void note_write(void *user, vyre_decl decl, uint32_t effect, vyre_expr lo
     to->after.near = to->before.near;
 }
 
-/* A call's writes are those of the steps of its body, unless it is opaque. */
+/* A call's writes are those of the visits of its body, unless it is opaque. */
 static bool find_writes(chunk *c) {
     const vyre_program_view *p = c->s->program;
     bool ok = true;
-    for (c->step = 0; c->step < c->s->steps.count && ok; c->step++) {
-        const vyre_stmt at = c->s->steps.data[c->step].stmt;
+    for (c->visit = 0; c->visit < c->s->visits.count && ok; c->visit++) {
+        const vyre_stmt at = c->s->visits.data[c->visit].stmt;
         const vyre_stmt_node *stmt = &p->stmts[at];
         c->indexed = c->elements && (stmt->op == VYRE_STMT_STORE || stmt->op == VYRE_STMT_ATOMIC) &&
                      c->slot[stmt->decl] != VYRE_NONE;
-        c->at[c->step] = (points){.ended = ended(c, c->step)};
-        c->at[c->step].next_count = vyre_shapes_successors(c->s, c->step, c->at[c->step].next);
+        c->at[c->visit] = (points){.ended = ended(c, c->visit)};
+        c->at[c->visit].next_count = vyre_shapes_successors(c->s, c->visit, c->at[c->visit].next);
         if (c->indexed) {
-            ok = vyre_shapes_forms(c->s, c->step);
+            ok = vyre_shapes_forms(c->s, c->visit);
             c->written = c->s->form_scratch[stmt->arg[0] - stmt->first_expr];
         }
-        if (!waits_for_grid(c->s, c->step) &&
+        if (!waits_for_grid(c->s, c->visit) &&
             (stmt->op != VYRE_STMT_CALL || p->fns[stmt->fn].opaque)) {
             vyre_effects_of(c->s->effects, at, note_write, c);
         }
     }
-    c->at[c->s->steps.count] = (points){.bound = 0};
+    c->at[c->s->visits.count] = (points){.bound = 0};
     return ok;
 }
 
-/* Where the version gets a value: at its step, those of a loop at each turn. The condition of a
+/* Where the version gets a value: at its visit, those of a loop at each turn. The condition of a
  * `while` is evaluated behind that. */
 static void note_binding(chunk *c, uint32_t node, const place *at, uint64_t bit) {
     const shape_node *n = &c->s->nodes.data[node];
-    points *here = &c->at[n->step];
-    const uint32_t op = c->s->program->stmts[c->s->steps.data[n->step].stmt].op;
+    points *here = &c->at[n->visit];
+    const uint32_t op = c->s->program->stmts[c->s->visits.data[n->visit].stmt].op;
     if (op != VYRE_STMT_WHILE && op != VYRE_STMT_FOR) {
         here->bound |= bit;
         return;
     }
     *(op == VYRE_STMT_WHILE ? &here->entered : &here->bound) |= bit;
     if (!n->exit) {
-        *(at->turning == n->step ? &here->turned : &here->again) |= bit;
+        *(at->turning == n->visit ? &here->turned : &here->again) |= bit;
     }
 }
 
@@ -292,9 +293,9 @@ static marks turned(marks m, uint64_t places) {
 
 /* Along the edge. */
 static marks along(const chunk *c, uint32_t from, uint32_t to, marks m) {
-    const shape_step *steps = c->s->steps.data;
-    const uint32_t op = c->s->program->stmts[steps[from].stmt].op;
-    const uint32_t opener = op == VYRE_STMT_END ? steps[from].link : VYRE_NONE;
+    const shape_visit *visits = c->s->visits.data;
+    const uint32_t op = c->s->program->stmts[visits[from].stmt].op;
+    const uint32_t opener = op == VYRE_STMT_END ? visits[from].link : VYRE_NONE;
     if (opener != VYRE_NONE && to <= from) {
         return passed(turned(m, c->at[opener].turned), c->at[opener].again);
     }
@@ -317,11 +318,11 @@ static void look_ahead(chunk *c) {
     bool changed = true;
     while (changed) {
         changed = false;
-        for (uint32_t step = c->s->steps.count; step-- > 0;) {
-            points *at = &c->at[step];
+        for (uint32_t visit = c->s->visits.count; visit-- > 0;) {
+            points *at = &c->at[visit];
             marks after = {0, 0, 0};
             for (uint32_t i = at->next_count; i-- > 0;) {
-                after = both(after, along(c, step, at->next[i], c->at[at->next[i]].ahead));
+                after = both(after, along(c, visit, at->next[i], c->at[at->next[i]].ahead));
             }
             const marks now = both(at->before, passed(only(after, ~at->ended), at->bound));
             changed |= !is_equal(now, at->ahead);
@@ -334,56 +335,56 @@ static void look_behind(chunk *c) {
     bool changed = true;
     while (changed) {
         changed = false;
-        for (uint32_t step = 0; step < c->s->steps.count; step++) {
-            const points *at = &c->at[step];
+        for (uint32_t visit = 0; visit < c->s->visits.count; visit++) {
+            const points *at = &c->at[visit];
             /* What others do from here on; a turn more of this lane is none of theirs. */
             const marks others =
-                only((marks){at->ahead.hit, at->ahead.near, at->ahead.near}, parted(c, step));
+                only((marks){at->ahead.hit, at->ahead.near, at->ahead.near}, parted(c, visit));
             const marks here = both(both(at->behind, at->after), others);
             const marks after = passed(only(here, ~at->ended), at->bound);
             for (uint32_t i = at->next_count; i-- > 0;) {
                 const uint32_t next = at->next[i];
                 marks *to = &c->at[next].behind;
-                const marks now = both(*to, along(c, step, next, after));
-                changed |= next <= step && !is_equal(now, *to);
+                const marks now = both(*to, along(c, visit, next, after));
+                changed |= next <= visit && !is_equal(now, *to);
                 *to = now;
             }
         }
     }
 }
 
-/* What may be written in the interval of the step's loads. */
-static uint64_t written_around(const chunk *c, uint32_t step) {
-    const points *at = &c->at[step];
+/* What may be written in the interval of the visit's loads. */
+static uint64_t written_around(const chunk *c, uint32_t visit) {
+    const points *at = &c->at[visit];
     uint64_t written = at->ahead.hit | at->behind.hit;
-    if (c->s->program->stmts[c->s->steps.data[step].stmt].op == VYRE_STMT_WHILE &&
-        tests_again(c->s, step)) {
-        const uint32_t out = c->s->steps.data[step].link + 1;
-        written |= along(c, step, out, c->at[out].ahead).hit;
+    if (c->s->program->stmts[c->s->visits.data[visit].stmt].op == VYRE_STMT_WHILE &&
+        tests_again(c->s, visit)) {
+        const uint32_t out = c->s->visits.data[visit].link + 1;
+        written |= along(c, visit, out, c->at[out].ahead).hit;
     }
     return written;
 }
 
-/* Tells the step that what it loads may be written meanwhile; false: out of memory. */
-static bool mark_load(vyre_shapes *s, uint32_t step, uint32_t use) {
+/* Tells the visit that what it loads may be written meanwhile; false: out of memory. */
+static bool mark_load(vyre_shapes *s, uint32_t visit, uint32_t use) {
     s->uses.data[use] = 1;
-    return s->steps.data[step].node == VYRE_NONE ||
-           vyre_shapes_enqueue(s, s->steps.data[step].node);
+    return s->visits.data[visit].node == VYRE_NONE ||
+           vyre_shapes_enqueue(s, s->visits.data[visit].node);
 }
 
 static bool mark_loads(chunk *c, bool *changed) {
     const vyre_shapes *s = c->s;
-    for (uint32_t step = 0; step < s->steps.count; step++) {
-        const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[step].stmt];
-        const uint64_t written = written_around(c, step);
-        uint32_t use = s->steps.data[step].first_use;
+    for (uint32_t visit = 0; visit < s->visits.count; visit++) {
+        const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[visit].stmt];
+        const uint64_t written = written_around(c, visit);
+        uint32_t use = s->visits.data[visit].first_use;
         for (vyre_expr i = stmt->first_expr; i < stmt->end_expr && written != 0; i++) {
             const vyre_expr_op op = (vyre_expr_op)s->program->exprs[i].op;
             if (op == VYRE_EXPR_LOAD && c->asked[use] != VYRE_NONE &&
                 (written & bit_of(c, c->asked[use])) != 0) {
                 if (!c->elements) {
                     c->again[use] = c->any_again = true;
-                } else if (*changed = true, !mark_load(c->s, step, use)) {
+                } else if (*changed = true, !mark_load(c->s, visit, use)) {
                     return false;
                 }
             }
@@ -450,12 +451,12 @@ static bool ask_for(chunk *c, const vyre_stmt_node *stmt, const vyre_expr_node *
     return *out != VYRE_NONE;
 }
 
-/* What is asked of the indices of the step: their forms, or how far lanes share them. */
-static bool know_indices(chunk *c, uint32_t step) {
+/* What is asked of the indices of the visit: their forms, or how far lanes share them. */
+static bool know_indices(chunk *c, uint32_t visit) {
     if (c->elements) {
-        return vyre_shapes_know_numbers(c->s) && vyre_shapes_forms(c->s, step);
+        return vyre_shapes_know_numbers(c->s) && vyre_shapes_forms(c->s, visit);
     }
-    vyre_shapes_evaluate(c->s, step, c->s->scratch);
+    vyre_shapes_evaluate(c->s, visit, c->s->scratch);
     return true;
 }
 
@@ -479,17 +480,17 @@ static bool track(chunk *c, vyre_decl decl) {
     return vyre_vec_push(&c->s->allocator, &c->places, whole);
 }
 
-/* The places of the loads of a step; false: out of memory. */
-static bool ask(chunk *c, uint32_t step) {
+/* The places of the loads of a visit; false: out of memory. */
+static bool ask(chunk *c, uint32_t visit) {
     const vyre_program_view *p = c->s->program;
-    const vyre_stmt_node *stmt = &p->stmts[c->s->steps.data[step].stmt];
-    uint32_t use = c->s->steps.data[step].first_use;
+    const vyre_stmt_node *stmt = &p->stmts[c->s->visits.data[visit].stmt];
+    uint32_t use = c->s->visits.data[visit].first_use;
     bool ready = false;
     for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
         const vyre_expr_node *e = &p->exprs[i];
         if (e->op == VYRE_EXPR_LOAD && c->s->uses.data[use] == 0 &&
             (c->elements ? c->again[use] : c->s->written[e->ref])) {
-            if (!ready && !know_indices(c, step)) {
+            if (!ready && !know_indices(c, visit)) {
                 return false;
             }
             ready = true;
@@ -512,8 +513,8 @@ static bool number_places(chunk *c) {
     for (uint32_t i = 0; i < c->s->uses.count; i++) {
         c->asked[i] = VYRE_NONE;
     }
-    for (uint32_t step = 0; step < c->s->steps.count && ok; step++) {
-        ok = ask(c, step);
+    for (uint32_t visit = 0; visit < c->s->visits.count && ok; visit++) {
+        ok = ask(c, visit);
     }
     return ok;
 }
@@ -531,7 +532,7 @@ static uint64_t workgroup_bits(const chunk *c) {
 /* Marks the loads that ask, 64 places at a time. */
 static bool look_at_loads(chunk *c, bool *changed) {
     const vyre_allocator *a = &c->s->allocator;
-    const size_t point_count = (size_t)c->s->steps.count + 1;
+    const size_t point_count = (size_t)c->s->visits.count + 1;
     c->places.count = 0;
     bool ok = number_places(c);
     if (ok && c->places.count != 0 && !c->at) {
@@ -565,6 +566,6 @@ vyre_status vyre_shapes_mark_loads(vyre_shapes *s, bool cautious, bool *out_chan
     vyre_free(a, c.slot, decls, sizeof *c.slot);
     vyre_free(a, c.asked, s->uses.count, sizeof *c.asked);
     vyre_free(a, c.again, s->uses.count, sizeof *c.again);
-    vyre_free(a, c.at, (size_t)s->steps.count + 1, sizeof *c.at);
+    vyre_free(a, c.at, (size_t)s->visits.count + 1, sizeof *c.at);
     return ok ? VYRE_OK : VYRE_OUT_OF_MEMORY;
 }

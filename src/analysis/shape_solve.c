@@ -305,11 +305,11 @@ static vyre_shape node_shape(const vyre_shapes *s, uint32_t node) {
         .kind = n->shape, .aligned = n->aligned, .differs = n->differs, .stride = n->stride};
 }
 
-void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t step, vyre_shape *out) {
+void vyre_shapes_evaluate(const vyre_shapes *s, uint32_t visit, vyre_shape *out) {
     const vyre_program_view *p = s->program;
-    const vyre_stmt_node *stmt = &p->stmts[s->steps.data[step].stmt];
+    const vyre_stmt_node *stmt = &p->stmts[s->visits.data[visit].stmt];
     const vyre_expr first = stmt->first_expr;
-    uint32_t use = s->steps.data[step].first_use;
+    uint32_t use = s->visits.data[visit].first_use;
     for (vyre_expr i = first; i < stmt->end_expr; i++) {
         const vyre_expr_node *expr = &p->exprs[i];
         switch ((uint32_t)expr->op) {
@@ -394,12 +394,12 @@ static bool tell_users(vyre_shapes *s, uint32_t node) {
     return true;
 }
 
-/* Evaluates the nodes of a step, of which `first` is the first. */
-static bool evaluate_step(vyre_shapes *s, uint32_t first) {
+/* Evaluates the nodes of a visit, of which `first` is the first. */
+static bool evaluate_visit(vyre_shapes *s, uint32_t first) {
     const vyre_program_view *p = s->program;
-    const uint32_t step = s->nodes.data[first].step;
-    const vyre_stmt_node *stmt = &p->stmts[s->steps.data[step].stmt];
-    vyre_shapes_evaluate(s, step, s->scratch);
+    const uint32_t visit = s->nodes.data[first].visit;
+    const vyre_stmt_node *stmt = &p->stmts[s->visits.data[visit].stmt];
+    vyre_shapes_evaluate(s, visit, s->scratch);
     const uint32_t count = stmt->op == VYRE_STMT_CALL  ? stmt->arg_count
                            : stmt->op == VYRE_STMT_FOR ? 2
                                                        : 1;
@@ -418,11 +418,11 @@ static bool evaluate_step(vyre_shapes *s, uint32_t first) {
             const vyre_shape by = stmt->arg[2] == VYRE_NONE
                                       ? uniform(VYRE_SHAPE_GRID)
                                       : s->scratch[stmt->arg[2] - stmt->first_expr];
-            if (from.kind > VYRE_SHAPE_GRID && s->steps.data[step].trips == SHAPE_TRIPS_UNASKED &&
-                !vyre_shapes_ask_trips(s, step)) {
+            if (from.kind > VYRE_SHAPE_GRID && s->visits.data[visit].trips == SHAPE_TRIPS_UNASKED &&
+                !vyre_shapes_ask_trips(s, visit)) {
                 return false;
             }
-            const bool even = vyre_shapes_even(s, step);
+            const bool even = vyre_shapes_even(s, visit);
             const vyre_shape start = even ? uniform(VYRE_SHAPE_GRID) : from;
             shape = s->nodes.data[node].kind == SHAPE_TRIPS ? combine(p, combine(p, start, to), by)
                     : by.kind == VYRE_SHAPE_NONE            ? by
@@ -442,8 +442,8 @@ vyre_status vyre_shapes_solve(vyre_shapes *s) {
         s->nodes.data[node].queued = false;
         const bool evaluated = s->nodes.data[node].kind != SHAPE_JOIN &&
                                s->nodes.data[node].kind != SHAPE_FIXED &&
-                               s->steps.data[s->nodes.data[node].step].node == node;
-        if ((evaluated && !evaluate_step(s, node)) || !tell_users(s, node)) {
+                               s->visits.data[s->nodes.data[node].visit].node == node;
+        if ((evaluated && !evaluate_visit(s, node)) || !tell_users(s, node)) {
             return VYRE_OUT_OF_MEMORY;
         }
         if (s->queue_head == s->queue.count) {
@@ -472,16 +472,16 @@ static void list_users(vyre_shapes *s, uint32_t *next) {
             list_user(s, next, from & SHAPE_NODE_MASK, node | (from & ~SHAPE_NODE_MASK));
         }
     }
-    for (uint32_t step = 0; step < s->steps.count; step++) {
-        if (s->steps.data[step].node == VYRE_NONE) {
+    for (uint32_t visit = 0; visit < s->visits.count; visit++) {
+        if (s->visits.data[visit].node == VYRE_NONE) {
             continue;
         }
-        const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[step].stmt];
-        uint32_t use = s->steps.data[step].first_use;
+        const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[visit].stmt];
+        uint32_t use = s->visits.data[visit].first_use;
         for (vyre_expr i = stmt->first_expr; i < stmt->end_expr; i++) {
             const uint8_t op = s->program->exprs[i].op;
             if (op == VYRE_EXPR_VAR) {
-                list_user(s, next, s->uses.data[use], s->steps.data[step].node);
+                list_user(s, next, s->uses.data[use], s->visits.data[visit].node);
             }
             use += op == VYRE_EXPR_VAR || op == VYRE_EXPR_LOAD;
         }

@@ -31,7 +31,7 @@ static bool is_equal(const shape_form *x, const shape_form *y) {
 /* Versions of a loop: its variable, and what is joined at its head. */
 static bool is_head(const vyre_shapes *s, uint32_t node, uint32_t opener) {
     const shape_node *n = &s->nodes.data[node];
-    return n->step == opener && !n->exit && (n->kind == SHAPE_INDEX || n->kind == SHAPE_JOIN) &&
+    return n->visit == opener && !n->exit && (n->kind == SHAPE_INDEX || n->kind == SHAPE_JOIN) &&
            n->var != VYRE_NONE;
 }
 
@@ -40,8 +40,8 @@ static bool is_of_head(const vyre_shapes *s, const shape_form *f, uint32_t opene
     uint32_t nodes[SHAPE_FORM_NODES];
     const uint32_t count = vyre_shapes_form_nodes(s, f, nodes);
     for (uint32_t i = 0; i < count && count != VYRE_NONE; i++) {
-        const uint32_t at = s->nodes.data[nodes[i]].step;
-        if (!is_head(s, nodes[i], opener) && at >= opener && at <= s->steps.data[opener].link) {
+        const uint32_t at = s->nodes.data[nodes[i]].visit;
+        if (!is_head(s, nodes[i], opener) && at >= opener && at <= s->visits.data[opener].link) {
             return false;
         }
     }
@@ -51,11 +51,11 @@ static bool is_of_head(const vyre_shapes *s, const shape_form *f, uint32_t opene
 /* What the version at a loop's head is in the next trip, by the values of this one. */
 static bool next_of(vyre_shapes *s, uint32_t node, shape_form *out) {
     const shape_node *n = &s->nodes.data[node];
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[n->step].stmt];
+    const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[n->visit].stmt];
     if (n->kind == SHAPE_INDEX) {
         uint32_t by = 1;
         if (stmt->arg[2] != VYRE_NONE) {
-            if (!vyre_shapes_forms(s, n->step)) {
+            if (!vyre_shapes_forms(s, n->visit)) {
                 return false;
             }
             const shape_form *step = &s->form_scratch[stmt->arg[2] - stmt->first_expr];
@@ -81,7 +81,7 @@ static bool next_of(vyre_shapes *s, uint32_t node, shape_form *out) {
         *out = version;
         found = true;
     }
-    return found && is_of_head(s, out, n->step);
+    return found && is_of_head(s, out, n->visit);
 }
 
 /* So that products of two of its numbers are what they are over the integers. */
@@ -122,12 +122,12 @@ uint32_t vyre_shapes_turning(const vyre_shapes *s, const shape_form *form) {
     uint32_t nodes[SHAPE_FORM_NODES], opener = VYRE_NONE;
     const uint32_t count = vyre_shapes_form_nodes(s, form, nodes);
     for (uint32_t i = 0; i < count && count != VYRE_NONE; i++) {
-        const uint32_t step = s->nodes.data[nodes[i]].step;
-        if (is_head(s, nodes[i], step)) {
-            if (opener != VYRE_NONE && opener != step) {
+        const uint32_t visit = s->nodes.data[nodes[i]].visit;
+        if (is_head(s, nodes[i], visit)) {
+            if (opener != VYRE_NONE && opener != visit) {
                 return VYRE_NONE;
             }
-            opener = step;
+            opener = visit;
         }
     }
     return opener;
@@ -159,15 +159,15 @@ bool vyre_shapes_turned(vyre_shapes *s, const shape_form *form, uint32_t opener,
 /* Even loops */
 
 typedef struct operand {
-    uint32_t step;
+    uint32_t visit;
     vyre_expr expr;
 } operand;
 
 /* Where the value of the variable comes from, if it is one. */
 static operand behind(const vyre_shapes *s, operand o) {
     for (uint32_t i = 0; i < MOST_COPIES && s->program->exprs[o.expr].op == VYRE_EXPR_VAR; i++) {
-        const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[o.step].stmt];
-        uint32_t use = s->steps.data[o.step].first_use;
+        const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[o.visit].stmt];
+        uint32_t use = s->visits.data[o.visit].first_use;
         for (vyre_expr e = stmt->first_expr; e < o.expr; e++) {
             use += s->program->exprs[e].op == VYRE_EXPR_VAR ||
                    s->program->exprs[e].op == VYRE_EXPR_LOAD;
@@ -176,14 +176,14 @@ static operand behind(const vyre_shapes *s, operand o) {
         if (n->kind != SHAPE_VALUE) {
             break;
         }
-        o = (operand){n->step, n->ref};
+        o = (operand){n->visit, n->ref};
     }
     return o;
 }
 
 static bool form_at(vyre_shapes *s, operand o, shape_form *out) {
-    const bool ok = vyre_shapes_forms(s, o.step);
-    *out = s->form_scratch[o.expr - s->program->stmts[s->steps.data[o.step].stmt].first_expr];
+    const bool ok = vyre_shapes_forms(s, o.visit);
+    *out = s->form_scratch[o.expr - s->program->stmts[s->visits.data[o.visit].stmt].first_expr];
     return ok;
 }
 
@@ -200,7 +200,7 @@ static bool is_known(const vyre_shapes *s, const shape_form *f) {
 }
 
 static bool holds_wait(const vyre_shapes *s, uint32_t loop) {
-    for (uint32_t i = loop + 1; i < s->steps.data[loop].link; i++) {
+    for (uint32_t i = loop + 1; i < s->visits.data[loop].link; i++) {
         if (vyre_shapes_waiters(s, i) != VYRE_SHAPE_VARYING) {
             return true;
         }
@@ -213,19 +213,19 @@ static bool holds_wait(const vyre_shapes *s, uint32_t loop) {
 static shape_trips keeps_multiple(vyre_shapes *s, operand product, vyre_expr x,
                                   const shape_form *by, shape_form *factor) {
     shape_form divisor;
-    const operand quotient = behind(s, (operand){product.step, x});
+    const operand quotient = behind(s, (operand){product.visit, x});
     const vyre_expr_node *e = &s->program->exprs[quotient.expr];
-    if (e->op == VYRE_EXPR_DIV && form_at(s, (operand){quotient.step, e->u.arg[1]}, &divisor) &&
+    if (e->op == VYRE_EXPR_DIV && form_at(s, (operand){quotient.visit, e->u.arg[1]}, &divisor) &&
         is_equal(&divisor, by)) {
         return SHAPE_TRIPS_EVEN;
     }
-    const vyre_stmt_node *stmt = &s->program->stmts[s->steps.data[product.step].stmt];
-    vyre_shapes_bounds(s, product.step, s->bounds_scratch);
+    const vyre_stmt_node *stmt = &s->program->stmts[s->visits.data[product.visit].stmt];
+    vyre_shapes_bounds(s, product.visit, s->bounds_scratch);
     if (vyre_form_is_constant(by) &&
         (vyre_wide)s->bounds_scratch[x - stmt->first_expr].hi * by->constant < past) {
         return SHAPE_TRIPS_EVEN;
     }
-    return form_at(s, (operand){product.step, x}, factor) && is_known(s, factor)
+    return form_at(s, (operand){product.visit, x}, factor) && is_known(s, factor)
                ? SHAPE_TRIPS_IF
                : SHAPE_TRIPS_UNEVEN;
 }
@@ -244,7 +244,7 @@ static shape_trips is_multiple(vyre_shapes *s, operand to, const shape_form *by,
     const operand product = behind(s, to);
     const vyre_expr_node *e = &s->program->exprs[product.expr];
     for (uint32_t i = 0; i < 2 && e->op == VYRE_EXPR_MUL && best == SHAPE_TRIPS_UNEVEN; i++) {
-        if (form_at(s, (operand){product.step, e->u.arg[i]}, &side) && is_equal(&side, by)) {
+        if (form_at(s, (operand){product.visit, e->u.arg[i]}, &side) && is_equal(&side, by)) {
             best = keeps_multiple(s, product, e->u.arg[1 - i], by, factor);
         }
     }
@@ -261,16 +261,16 @@ static bool is_builtin(const vyre_shapes *s, const shape_form *f, vyre_builtin b
     return t->kind == SHAPE_TERM_BUILTIN && t->ref == (uint32_t)builtin;
 }
 
-static shape_trips find_trips(vyre_shapes *s, uint32_t step, shape_form *factor, shape_form *by) {
-    const vyre_stmt_node *loop = &s->program->stmts[s->steps.data[step].stmt];
+static shape_trips find_trips(vyre_shapes *s, uint32_t visit, shape_form *factor, shape_form *by) {
+    const vyre_stmt_node *loop = &s->program->stmts[s->visits.data[visit].stmt];
     shape_form from;
     uint32_t axis, other;
     *by = vyre_form_constant(1);
-    if (!form_at(s, (operand){step, loop->arg[0]}, &from) ||
-        (loop->arg[2] != VYRE_NONE && !form_at(s, (operand){step, loop->arg[2]}, by))) {
+    if (!form_at(s, (operand){visit, loop->arg[0]}, &from) ||
+        (loop->arg[2] != VYRE_NONE && !form_at(s, (operand){visit, loop->arg[2]}, by))) {
         return SHAPE_TRIPS_UNEVEN;
     }
-    vyre_shapes_bounds(s, step, s->bounds_scratch);
+    vyre_shapes_bounds(s, visit, s->bounds_scratch);
     const shape_bounds start = s->bounds_scratch[loop->arg[0] - loop->first_expr];
     const bool below = vyre_form_is_constant(by)
                            ? start.hi < by->constant
@@ -278,12 +278,12 @@ static shape_trips find_trips(vyre_shapes *s, uint32_t step, shape_form *factor,
                                  is_builtin(s, &from, VYRE_BUILTIN_GLOBAL_ID, &other) &&
                                  axis == other;
     return below && (!vyre_form_is_constant(by) || by->constant > 0)
-               ? is_multiple(s, (operand){step, loop->arg[1]}, by, factor)
+               ? is_multiple(s, (operand){visit, loop->arg[1]}, by, factor)
                : SHAPE_TRIPS_UNEVEN;
 }
 
-bool vyre_shapes_product(vyre_shapes *s, uint32_t step, shape_form *out_x, shape_form *out_y) {
-    return find_trips(s, step, out_x, out_y) == SHAPE_TRIPS_IF;
+bool vyre_shapes_product(vyre_shapes *s, uint32_t visit, shape_form *out_x, shape_form *out_y) {
+    return find_trips(s, visit, out_x, out_y) == SHAPE_TRIPS_IF;
 }
 
 /* By the looks of it, before numbers are asked for: an id, a length, a param or a load, which no
@@ -303,30 +303,30 @@ static bool may_equal(const vyre_program_view *p, vyre_expr x, const vyre_expr_n
     return is_open(p, by) ? same : constant || by->op != VYRE_EXPR_LITERAL;
 }
 
-static bool may_be_multiple(const vyre_shapes *s, uint32_t step) {
+static bool may_be_multiple(const vyre_shapes *s, uint32_t visit) {
     const vyre_program_view *p = s->program;
-    const vyre_stmt_node *loop = &p->stmts[s->steps.data[step].stmt];
-    const vyre_expr end = behind(s, (operand){step, loop->arg[1]}).expr;
+    const vyre_stmt_node *loop = &p->stmts[s->visits.data[visit].stmt];
+    const vyre_expr end = behind(s, (operand){visit, loop->arg[1]}).expr;
     const vyre_expr_node *e = &p->exprs[end];
     if (loop->arg[2] == VYRE_NONE) {
         return may_equal(p, end, &(vyre_expr_node){.op = VYRE_EXPR_LITERAL});
     }
-    const vyre_expr_node *by = &p->exprs[behind(s, (operand){step, loop->arg[2]}).expr];
+    const vyre_expr_node *by = &p->exprs[behind(s, (operand){visit, loop->arg[2]}).expr];
     return e->op == VYRE_EXPR_MUL ? may_equal(p, e->u.arg[0], by) || may_equal(p, e->u.arg[1], by)
                                   : !is_open(p, e) && !is_open(p, by) && may_equal(p, end, by);
 }
 
-bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t step) {
-    s->steps.data[step].trips = SHAPE_TRIPS_UNEVEN;
-    if (!may_be_multiple(s, step)) {
+bool vyre_shapes_ask_trips(vyre_shapes *s, uint32_t visit) {
+    s->visits.data[visit].trips = SHAPE_TRIPS_UNEVEN;
+    if (!may_be_multiple(s, visit)) {
         return true;
     }
     if (!vyre_shapes_know_numbers(s)) {
         return false;
     }
     shape_form factor, by;
-    const shape_trips trips = find_trips(s, step, &factor, &by);
-    s->steps.data[step].trips =
-        trips == SHAPE_TRIPS_IF && !holds_wait(s, step) ? SHAPE_TRIPS_UNEVEN : (uint8_t)trips;
+    const shape_trips trips = find_trips(s, visit, &factor, &by);
+    s->visits.data[visit].trips =
+        trips == SHAPE_TRIPS_IF && !holds_wait(s, visit) ? SHAPE_TRIPS_UNEVEN : (uint8_t)trips;
     return !s->out_of_memory;
 }

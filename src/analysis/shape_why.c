@@ -52,16 +52,16 @@ typedef struct search {
     bool near;        /* also one that hits it in some other trip */
 } search;
 
-static bool step_writes(const search *f, uint32_t step) {
+static bool visit_writes(const search *f, uint32_t visit) {
     vyre_shapes *s = f->s;
-    const vyre_stmt stmt = s->steps.data[step].stmt;
+    const vyre_stmt stmt = s->visits.data[visit].stmt;
     const vyre_stmt_node *node = &s->program->stmts[stmt];
     const bool expanded = node->op == VYRE_STMT_CALL && !s->program->fns[node->fn].opaque;
     if (expanded || !vyre_effects_write(s->effects, stmt, f->decl)) {
         return false;
     }
     if ((node->op != VYRE_STMT_STORE && node->op != VYRE_STMT_ATOMIC) ||
-        !vyre_shapes_forms(s, step)) {
+        !vyre_shapes_forms(s, visit)) {
         return true;
     }
     shape_form written = s->form_scratch[node->arg[0] - node->first_expr];
@@ -74,16 +74,16 @@ static bool step_writes(const search *f, uint32_t step) {
 }
 
 /* The next one after the load, else the last one before it, up to a barrier. */
-static uint32_t find_near(const search *f, uint32_t step) {
+static uint32_t find_near(const search *f, uint32_t visit) {
     const vyre_shapes *s = f->s;
-    for (uint32_t i = step; i < s->steps.count && !vyre_shapes_ends_interval(s, i, f->workgroup);
+    for (uint32_t i = visit; i < s->visits.count && !vyre_shapes_ends_interval(s, i, f->workgroup);
          i++) {
-        if (step_writes(f, i)) {
+        if (visit_writes(f, i)) {
             return i;
         }
     }
-    for (uint32_t i = step; i-- > 0 && !vyre_shapes_ends_interval(s, i, f->workgroup);) {
-        if (step_writes(f, i)) {
+    for (uint32_t i = visit; i-- > 0 && !vyre_shapes_ends_interval(s, i, f->workgroup);) {
+        if (visit_writes(f, i)) {
             return i;
         }
     }
@@ -92,7 +92,7 @@ static uint32_t find_near(const search *f, uint32_t step) {
 
 static uint32_t find_between(const search *f, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
-        if (step_writes(f, i)) {
+        if (visit_writes(f, i)) {
             return i;
         }
     }
@@ -101,28 +101,28 @@ static uint32_t find_between(const search *f, uint32_t from, uint32_t to) {
 
 /* The write that is best shown: one between the same barriers; else, when only a back edge or
  * another arm connects them, one of the next trip, the first of all. */
-static uint32_t find_writer(vyre_shapes *s, uint32_t step, const vyre_expr_node *load) {
+static uint32_t find_writer(vyre_shapes *s, uint32_t visit, const vyre_expr_node *load) {
     search f = {.s = s,
                 .decl = load->ref,
                 .workgroup = s->program->decls[load->ref].role == VYRE_WORKGROUP,
                 .turning = VYRE_NONE};
-    if (!vyre_shapes_know_numbers(s) || !vyre_shapes_forms(s, step)) {
+    if (!vyre_shapes_know_numbers(s) || !vyre_shapes_forms(s, visit)) {
         return VYRE_NONE;
     }
     f.index =
-        s->form_scratch[load->u.arg[0] - s->program->stmts[s->steps.data[step].stmt].first_expr];
-    uint32_t found = find_near(&f, step);
+        s->form_scratch[load->u.arg[0] - s->program->stmts[s->visits.data[visit].stmt].first_expr];
+    uint32_t found = find_near(&f, visit);
     const uint32_t loop = vyre_shapes_turning(s, &f.index);
     if (found == VYRE_NONE && loop != VYRE_NONE) {
         f.turning = loop;
-        found = find_between(&f, loop, s->steps.data[loop].link);
+        found = find_between(&f, loop, s->visits.data[loop].link);
         f.turning = VYRE_NONE;
     }
     if (found == VYRE_NONE) {
-        found = find_between(&f, 0, s->steps.count);
+        found = find_between(&f, 0, s->visits.count);
     }
     f.near = true;
-    return found == VYRE_NONE ? find_between(&f, 0, s->steps.count) : found;
+    return found == VYRE_NONE ? find_between(&f, 0, s->visits.count) : found;
 }
 
 /* What the load itself adds, whatever its index. */
@@ -138,14 +138,14 @@ static vyre_origin_kind load_origin(const trace *t, const vyre_expr_node *load, 
                                                                  : VYRE_ORIGIN_NONE;
 }
 
-/* Looks for what makes the expressions [first, end) of the step differ: an origin if there is one,
+/* Looks for what makes the expressions [first, end) of the visit differ: an origin if there is one,
  * else the variable that lost uniformity first. Returns that variable's node or VYRE_NONE. */
-static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre_expr end,
+static uint32_t find_origin(const trace *t, uint32_t visit, vyre_expr first, vyre_expr end,
                             vyre_cause *cause) {
     const vyre_program_view *p = t->s->program;
-    const vyre_stmt_node *stmt = &p->stmts[t->s->steps.data[step].stmt];
-    uint32_t use = t->s->steps.data[step].first_use, found = VYRE_NONE;
-    vyre_shapes_evaluate(t->s, step, t->s->scratch);
+    const vyre_stmt_node *stmt = &p->stmts[t->s->visits.data[visit].stmt];
+    uint32_t use = t->s->visits.data[visit].first_use, found = VYRE_NONE;
+    vyre_shapes_evaluate(t->s, visit, t->s->scratch);
     for (vyre_expr i = stmt->first_expr; i < end; i++) {
         const vyre_expr_node *expr = &p->exprs[i];
         const bool uses = expr->op == VYRE_EXPR_VAR || expr->op == VYRE_EXPR_LOAD;
@@ -169,7 +169,8 @@ static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre
             cause->origin_kind = kind;
             cause->origin = i;
             cause->origin_var = VYRE_NONE;
-            cause->writer = kind == VYRE_ORIGIN_WRITTEN ? find_writer(t->s, step, expr) : VYRE_NONE;
+            cause->writer =
+                kind == VYRE_ORIGIN_WRITTEN ? find_writer(t->s, visit, expr) : VYRE_NONE;
             return VYRE_NONE;
         }
     }
@@ -181,24 +182,24 @@ static uint32_t find_origin(const trace *t, uint32_t step, vyre_expr first, vyre
 static uint32_t explain_value(const trace *t, uint32_t node, vyre_cause *cause) {
     const vyre_program_view *p = t->s->program;
     const shape_node *n = &t->s->nodes.data[node];
-    const vyre_stmt_node *stmt = &p->stmts[t->s->steps.data[n->step].stmt];
+    const vyre_stmt_node *stmt = &p->stmts[t->s->visits.data[n->visit].stmt];
     if (n->kind == SHAPE_FIXED) {
         cause->kind = VYRE_CAUSE_RESULT;
         cause->origin_kind = VYRE_ORIGIN_NONE;
         return VYRE_NONE;
     }
     if (n->kind == SHAPE_VALUE || n->kind == SHAPE_ASKED) {
-        return find_origin(t, n->step, vyre_tree_begin(p, n->ref), n->ref + 1, cause);
+        return find_origin(t, n->visit, vyre_tree_begin(p, n->ref), n->ref + 1, cause);
     }
     if (n->kind == SHAPE_TRIPS) {
-        return find_origin(t, n->step, stmt->first_expr, stmt->end_expr, cause);
+        return find_origin(t, n->visit, stmt->first_expr, stmt->end_expr, cause);
     }
     const uint32_t next =
-        find_origin(t, n->step, vyre_tree_begin(p, stmt->arg[0]), stmt->arg[0] + 1, cause);
+        find_origin(t, n->visit, vyre_tree_begin(p, stmt->arg[0]), stmt->arg[0] + 1, cause);
     if (cause->origin_kind != VYRE_ORIGIN_NONE || stmt->arg[2] == VYRE_NONE) {
         return next;
     }
-    return find_origin(t, n->step, vyre_tree_begin(p, stmt->arg[2]), stmt->arg[2] + 1, cause);
+    return find_origin(t, n->visit, vyre_tree_begin(p, stmt->arg[2]), stmt->arg[2] + 1, cause);
 }
 
 /* Explains a version of a variable: follows joins to the assignment or the condition that made the
@@ -219,10 +220,10 @@ static uint32_t explain_version(const trace *t, uint32_t node, vyre_cause *cause
     return node == SHAPE_NODE_VARYING ? VYRE_NONE : node;
 }
 
-uint32_t vyre_shapes_why(vyre_shapes *s, uint32_t step, vyre_shape_kind scope, vyre_cause *out,
+uint32_t vyre_shapes_why(vyre_shapes *s, uint32_t visit, vyre_shape_kind scope, vyre_cause *out,
                          uint32_t capacity) {
     const trace t = {.s = s, .scope = scope};
-    uint32_t control = s->steps.data[step].control;
+    uint32_t control = s->visits.data[visit].control;
     const uint32_t outer = s->nodes.data[control].outer;
     if (outer != VYRE_NONE && since(&t, outer) != 0 &&
         (since(&t, control) == 0 || since(&t, outer) < since(&t, control))) {
@@ -232,7 +233,7 @@ uint32_t vyre_shapes_why(vyre_shapes *s, uint32_t step, vyre_shape_kind scope, v
     uint32_t count = 0;
     vyre_cause cause = {.kind = VYRE_CAUSE_CONDITION, .var = VYRE_NONE};
     while (node != VYRE_NONE && count < capacity) {
-        cause.step = s->nodes.data[node].step;
+        cause.visit = s->nodes.data[node].visit;
         cause.origin = cause.origin_var = cause.writer = VYRE_NONE;
         const uint32_t version = explain_value(&t, node, &cause);
         out[count++] = cause;

@@ -92,16 +92,16 @@ typedef struct walk {
     const vyre_program_view *p;
     const vyre_shapes *shapes;
     coverage *out;
-    uint32_t open[2 * VYRE_LIMIT_NESTING]; /* steps of openers around */
+    uint32_t open[2 * VYRE_LIMIT_NESTING]; /* visits of openers around */
     uint32_t depth;
 } walk;
 
-static const vyre_stmt_node *node_of(const walk *w, uint32_t step) {
-    return &w->p->stmts[vyre_shapes_stmt(w->shapes, step)];
+static const vyre_stmt_node *node_of(const walk *w, uint32_t visit) {
+    return &w->p->stmts[vyre_shapes_stmt(w->shapes, visit)];
 }
 
-static vyre_scope scope_of(const walk *w, uint32_t step) {
-    return (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)node_of(w, step)->op)->scope;
+static vyre_scope scope_of(const walk *w, uint32_t visit) {
+    return (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)node_of(w, visit)->op)->scope;
 }
 
 static bool is_loop(uint8_t op) {
@@ -110,13 +110,14 @@ static bool is_loop(uint8_t op) {
 
 /* Scopes of barriers between the jump and the end of its loop or the program, a bit each. Forward
  * or backward; what opens in one direction closes in the other. */
-static uint32_t barriers_from(const walk *w, uint32_t step, bool forward) {
-    const uint32_t steps = vyre_shapes_step_count(w->shapes);
+static uint32_t barriers_from(const walk *w, uint32_t visit, bool forward) {
+    const uint32_t visits = vyre_shapes_visit_count(w->shapes);
     const vyre_scope enters = forward ? VYRE_SCOPE_OPEN : VYRE_SCOPE_END;
     const vyre_scope leaves = forward ? VYRE_SCOPE_END : VYRE_SCOPE_OPEN;
     uint32_t found = 0, depth = 0;
     bool excluded = false; /* in the other arm of an `if` around the jump */
-    for (uint32_t at = forward ? step + 1 : step - 1; at < steps; at += forward ? 1 : UINT32_MAX) {
+    for (uint32_t at = forward ? visit + 1 : visit - 1; at < visits;
+         at += forward ? 1 : UINT32_MAX) {
         const vyre_stmt_node *n = node_of(w, at);
         const vyre_scope scope = scope_of(w, at);
         if (scope == leaves && depth == 0) {
@@ -164,8 +165,8 @@ static bool all_constant(const walk *w) {
     return true;
 }
 
-static cell_level level_of(const walk *w, uint32_t step) {
-    switch ((vyre_shape_kind)vyre_shapes_control(w->shapes, step).kind) {
+static cell_level level_of(const walk *w, uint32_t visit) {
+    switch ((vyre_shape_kind)vyre_shapes_control(w->shapes, visit).kind) {
     case VYRE_SHAPE_GROUP: return CELL_GROUP;
     case VYRE_SHAPE_ROW: return CELL_ROW;
     case VYRE_SHAPE_SUBGROUP: return CELL_TOGETHER;
@@ -188,14 +189,14 @@ static cell_jump jump_of(uint8_t op) {
     }
 }
 
-static void note_jump(const walk *w, uint32_t step, cell_jump jump) {
-    const cell_level level = level_of(w, step);
+static void note_jump(const walk *w, uint32_t visit, cell_jump jump) {
+    const cell_level level = level_of(w, visit);
     bool in_loop = false;
     for (uint32_t i = 0; i < w->depth; i++) {
         in_loop |= is_loop(node_of(w, w->open[i])->op);
     }
     for (uint32_t side = 0; side < CELL_SIDES; side++) {
-        const uint32_t found = barriers_from(w, step, side == CELL_BEFORE);
+        const uint32_t found = barriers_from(w, visit, side == CELL_BEFORE);
         for (uint32_t scope = 0; scope < CELL_SCOPES; scope++) {
             if ((found >> scope & 1) != 0) {
                 hold(w->out, (cell){CELL_JUMP, {jump, level, side, in_loop, scope}});
@@ -205,15 +206,15 @@ static void note_jump(const walk *w, uint32_t step, cell_jump jump) {
 }
 
 static void note_jumps(walk *w) {
-    for (uint32_t step = 0; step < vyre_shapes_step_count(w->shapes); step++) {
-        const vyre_scope scope = scope_of(w, step);
-        const cell_jump jump = jump_of(node_of(w, step)->op);
+    for (uint32_t visit = 0; visit < vyre_shapes_visit_count(w->shapes); visit++) {
+        const vyre_scope scope = scope_of(w, visit);
+        const cell_jump jump = jump_of(node_of(w, visit)->op);
         if (scope == VYRE_SCOPE_OPEN && w->depth < sizeof w->open / sizeof *w->open) {
-            w->open[w->depth++] = step;
+            w->open[w->depth++] = visit;
         } else if (scope == VYRE_SCOPE_END && w->depth > 0) {
             w->depth--;
         } else if (jump != CELL_JUMPS) {
-            note_jump(w, step, jump);
+            note_jump(w, visit, jump);
         }
     }
 }

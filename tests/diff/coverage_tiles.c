@@ -12,7 +12,7 @@ enum { MOST_OPEN = 2 * VYRE_LIMIT_NESTING, MOST_STORES = 64 };
 
 /* The first arm of an `if` that sets the memory. */
 typedef struct arm {
-    uint32_t opener; /* step */
+    uint32_t opener; /* visit */
     bool whole;
 } arm;
 
@@ -30,12 +30,12 @@ typedef struct tiles {
     void *context;
 } tiles;
 
-static const vyre_stmt_node *node_of(const tiles *t, uint32_t step) {
-    return &t->p->stmts[vyre_shapes_stmt(t->shapes, step)];
+static const vyre_stmt_node *node_of(const tiles *t, uint32_t visit) {
+    return &t->p->stmts[vyre_shapes_stmt(t->shapes, visit)];
 }
 
-static bool has_jumps(const tiles *t, uint32_t step) {
-    const vyre_stmt loop = vyre_shapes_stmt(t->shapes, step);
+static bool has_jumps(const tiles *t, uint32_t visit) {
+    const vyre_stmt loop = vyre_shapes_stmt(t->shapes, visit);
     for (vyre_stmt s = loop; s < t->p->stmts[loop].match; s++) {
         const vyre_stmt_node *n = &t->p->stmts[s];
         if ((n->op == VYRE_STMT_BREAK || n->op == VYRE_STMT_CONTINUE) && n->match == loop) {
@@ -105,8 +105,8 @@ static bool sets_all(const tiles *t, vyre_stmt first, uint64_t count) {
     return set == UINT64_MAX >> (MOST_STORES - count);
 }
 
-static bool is_uniform(const tiles *t, uint32_t step) {
-    return vyre_shape_uniform(vyre_shapes_control(t->shapes, step), VYRE_SHAPE_GROUP);
+static bool is_uniform(const tiles *t, uint32_t visit) {
+    return vyre_shape_uniform(vyre_shapes_control(t->shapes, visit), VYRE_SHAPE_GROUP);
 }
 
 /* The innermost `if` with two arms around, as a place in `open`, or the depth. */
@@ -135,9 +135,9 @@ static void note(const tiles *t, const vyre_decl_node *d, uint32_t how, bool gua
         (cell){CELL_TILE, {owner, how, d->rank - 1u, guarded, whole ? CELL_WHOLE : CELL_IN_PART}});
 }
 
-static void note_store(tiles *t, uint32_t step) {
+static void note_store(tiles *t, uint32_t visit) {
     static const vyre_size_env nothing = {0};
-    const vyre_stmt_node *n = node_of(t, step);
+    const vyre_stmt_node *n = node_of(t, visit);
     const vyre_decl_node *d = &t->p->decls[n->decl];
     const bool lane = d->role == VYRE_PRIVATE;
     uint64_t count = 0, index;
@@ -151,9 +151,9 @@ static void note_store(tiles *t, uint32_t step) {
         }
         t->lists[n->decl] = list;
         f = (form){.first = t->depth, .around = t->depth};
-        f.covers = sets_all(t, vyre_shapes_stmt(t->shapes, step), count);
+        f.covers = sets_all(t, vyre_shapes_stmt(t->shapes, visit), count);
     }
-    const uint32_t outermost = f.first < t->depth ? t->open[f.first] : step;
+    const uint32_t outermost = f.first < t->depth ? t->open[f.first] : visit;
     note(t, d, f.loops, in_if(t, t->depth), f.covers && (lane || is_uniform(t, outermost)));
     const uint32_t of = arms_around(t);
     if (of == t->depth) {
@@ -169,22 +169,22 @@ static void note_store(tiles *t, uint32_t step) {
 }
 
 static void walk(tiles *t) {
-    for (uint32_t step = 0; step < vyre_shapes_step_count(t->shapes); step++) {
-        const vyre_stmt_node *n = node_of(t, step);
+    for (uint32_t visit = 0; visit < vyre_shapes_visit_count(t->shapes); visit++) {
+        const vyre_stmt_node *n = node_of(t, visit);
         const vyre_scope scope = (vyre_scope)vyre_stmt_info_of((vyre_stmt_op)n->op)->scope;
-        if (vyre_shapes_stmt(t->shapes, step) < t->p->entry) {
+        if (vyre_shapes_stmt(t->shapes, visit) < t->p->entry) {
             continue; /* a function's */
         }
         if (scope == VYRE_SCOPE_OPEN && t->depth < MOST_OPEN) {
             t->in_else[t->depth] = false;
-            t->open[t->depth++] = step;
+            t->open[t->depth++] = visit;
         } else if (scope == VYRE_SCOPE_ELSE && t->depth > 0) {
             t->in_else[t->depth - 1] = true;
         } else if (scope == VYRE_SCOPE_END && t->depth > 0) {
             t->depth--;
         } else if (n->op == VYRE_STMT_STORE && (t->p->decls[n->decl].role == VYRE_PRIVATE ||
                                                 t->p->decls[n->decl].role == VYRE_WORKGROUP)) {
-            note_store(t, step);
+            note_store(t, visit);
         }
     }
 }

@@ -579,7 +579,7 @@ static void shapes_of_stores(const char *body, const vyre_shape *wanted, uint32_
     REQUIRE_OK(vyre_effects_create(program, &calls, &a, &effects), NULL);
     REQUIRE_OK(vyre_shapes_create(program, effects, &a, &shapes), NULL);
     uint32_t store = 0;
-    for (uint32_t step = 0; step < vyre_shapes_step_count(shapes); step++) {
+    for (uint32_t step = 0; step < vyre_shapes_visit_count(shapes); step++) {
         const vyre_stmt_node *stmt = &p->stmts[vyre_shapes_stmt(shapes, step)];
         vyre_shape found[64];
         if (stmt->op != VYRE_STMT_STORE || store == count) {
