@@ -80,6 +80,7 @@ typedef enum wish {
     WISH_TURNS,    /* elements that are told apart from trip to trip */
     WISH_ALIKE, /* a value that every group computes alike, in a program without lanes that end */
     WISH_TILE,  /* a cell of tiles */
+    WISH_ROWS,  /* loops in which lanes walk along rows of their own */
     WISHES
 } wish;
 
@@ -121,6 +122,8 @@ typedef struct order_free {
     uint32_t array_count;
     vyre_decl flags;            /* of those wished for by turns */
     vyre_decl tile, sum;        /* of what is computed alike */
+    vyre_decl rows, turned;     /* a row of each lane, to load and to store, */
+    uint32_t row;               /* so long */
     uint32_t first_twin, twins; /* arrays of one type and size, one behind the other */
     uint32_t pending;           /* copies */
     modes modes;
@@ -177,6 +180,8 @@ void order_free_turns(order_free *g, place at);
 /* tile[local] = ...; atomic_add(sum, ...); barrier; for (i in 0 .. tile[k] ^ sum & 3) { grid_sync;
  * } */
 void order_free_alike(order_free *g, place at);
+/* for (k in 0 .. n) { sum += rows[lane * n + k]; } for (...) { turned[lane * n + k] = ...; } */
+void order_free_rows(order_free *g);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

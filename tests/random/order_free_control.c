@@ -312,6 +312,42 @@ void order_free_turns(order_free *g, place at) {
     order_free_end_loop(g, &inside);
 }
 
+/* for (k in 0 .. the row's length), and the element that the lane has come to. */
+static vyre_var begin_row(order_free *g) {
+    vyre_builder *b = g->x.b;
+    return vyre_build_for(b, order_free_name(g, "k"), vyre_build_u32(b, 0),
+                          vyre_build_u32(b, g->row), VYRE_NONE);
+}
+
+static vyre_expr along_row(order_free *g, vyre_var k) {
+    vyre_builder *b = g->x.b;
+    const vyre_expr row =
+        op2(g, VYRE_EXPR_MUL, vyre_build_var(b, g->lane), vyre_build_u32(b, g->row));
+    return op2(g, VYRE_EXPR_ADD, row, vyre_build_var(b, k));
+}
+
+static vyre_expr of_row(order_free *g, vyre_var k) {
+    return vyre_build_cast(g->x.b, VYRE_U32, vyre_build_load(g->x.b, g->rows, along_row(g, k)));
+}
+
+/* Nobody else has the row, and nothing else touches what is stored. */
+void order_free_rows(order_free *g) {
+    vyre_builder *b = g->x.b;
+    const vyre_var sum = vyre_build_let(b, order_free_name(g, "sum"), vyre_build_u32(b, 0));
+    vyre_var k = begin_row(g);
+    const vyre_expr thrice = op2(g, VYRE_EXPR_MUL, vyre_build_var(b, sum), vyre_build_u32(b, 3));
+    vyre_build_assign(b, sum, op2(g, VYRE_EXPR_ADD, thrice, of_row(g, k)));
+    vyre_build_end(b);
+    if (random_chance(&g->x, 75)) {
+        k = begin_row(g);
+        const vyre_expr next = op2(g, VYRE_EXPR_ADD, vyre_build_var(b, sum), vyre_build_var(b, k));
+        vyre_build_store(b, g->turned, along_row(g, k),
+                         op2(g, VYRE_EXPR_BIT_XOR, next, of_row(g, k)));
+        vyre_build_end(b);
+    }
+    order_free_local(g, sum, LEVEL_LANE, false);
+}
+
 /* The same in all groups: of what the grid has alike and the lane's place in its group. */
 static vyre_expr alike(order_free *g) {
     vyre_builder *b = g->x.b;

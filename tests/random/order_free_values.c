@@ -329,6 +329,18 @@ static vyre_type any_type(order_free *g) {
     return (vyre_type)(VYRE_BOOL + random_below(&g->x, VYRE_TYPE_COUNT - 1));
 }
 
+/* Whole tiles of eight, and sometimes the last rows are not there. */
+static void declare_rows(order_free *g) {
+    static const vyre_type types[] = {VYRE_U32, VYRE_I32};
+    g->row = random_chance(&g->x, 80) ? 8 * (1 + random_below(&g->x, 2)) : 5;
+    const uint32_t all = g->lanes * g->row;
+    const uint32_t count = random_chance(&g->x, 70) ? all : 1 + random_below(&g->x, all);
+    g->rows = vyre_build_memory(g->x.b, VYRE_IN, order_free_name(g, "rows"),
+                                types[random_below(&g->x, 2)], vyre_build_size(g->x.b, count));
+    g->turned = vyre_build_memory(g->x.b, VYRE_OUT, order_free_name(g, "turned"), VYRE_U32,
+                                  vyre_build_size(g->x.b, count));
+}
+
 void order_free_declare(order_free *g) {
     static const vyre_role roles[] = {VYRE_INOUT, VYRE_OUT, VYRE_INOUT, VYRE_SCRATCH};
     g->x.leaf = leaf;
@@ -354,6 +366,9 @@ void order_free_declare(order_free *g) {
     if ((g->wishes >> WISH_TURNS & 1) != 0) {
         g->flags = vyre_build_memory(g->x.b, VYRE_SCRATCH, order_free_name(g, "flags"), VYRE_U32,
                                      vyre_build_size(g->x.b, 4));
+    }
+    if ((g->wishes >> WISH_ROWS & 1) != 0) {
+        declare_rows(g);
     }
     if (g->stays) {
         g->tile = vyre_build_memory(g->x.b, VYRE_WORKGROUP, order_free_name(g, "tile"), VYRE_U32,
