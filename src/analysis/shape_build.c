@@ -1,9 +1,7 @@
 /* From statements to the value graph, in one walk over the expanded program.
  *
- * `current` holds the version of each variable. A change inside an arm or a loop body is logged
- * with the version before, so that the arm can be undone at `else` and both arms merged at `end`:
- * the work is proportional to the changes, not to the number of variables. Loops get a join at
- * their head for each variable that is assigned in them (known from a scan before the walk).
+ * Versions of variables (versions.h) are nodes. Loops get a join at head and exit for each variable
+ * that is assigned in them (known from a scan before the walk).
  *
  * Control inside a loop is counted from the loop's own start, so that values in it are judged among
  * the lanes that run the same trip; `outer` leads to the control around. Rules:
@@ -13,17 +11,7 @@
  *   exit, trap        ended lanes do not count: the arm just does not reach the join
  */
 #include "analysis/shape_graph.h"
-
-typedef struct change {
-    vyre_var var;
-    uint32_t before; /* version */
-} change;
-
-/* What an arm made of a variable. */
-typedef struct outcome {
-    vyre_var var;
-    uint32_t before, after;
-} outcome;
+#include "analysis/versions.h"
 
 typedef struct loop_var {
     vyre_var var;
@@ -41,9 +29,6 @@ typedef struct frame {
     bool has_else;
     bool overflow; /* of a loop: too many jumps times variables; all of them vary */
     uint32_t visit;
-    uint32_t changes;   /* logged before */
-    uint32_t outcomes;  /* before */
-    uint32_t then_end;  /* outcomes of the first arm end here */
     uint32_t middle;    /* visit at which the first arm ends */
     uint32_t condition; /* node */
     uint32_t control;   /* before */
@@ -62,17 +47,11 @@ typedef struct walk {
     vyre_shapes *s;
     const vyre_program_view *p;
     const vyre_allocator *a;
-    uint32_t *current; /* per variable: version */
-    uint32_t *bound;   /* per variable: frames open at its binding */
-    uint32_t *mark;    /* per variable: serial of the last scan that met it */
-    uint32_t *other;   /* per variable, with mark: version in the other arm */
-    uint32_t *place;   /* per variable: behind its entry in loop_vars of the innermost
-                          loop that assigns it; 0: none does */
-    uint32_t serial;
-    uint32_t work; /* so far, of LOOP_WORK */
+    vyre_versions versions;
+    uint32_t *place; /* per variable: behind its entry in loop_vars of the innermost loop that
+                        assigns it; 0: none does */
+    uint32_t work;   /* so far, of LOOP_WORK */
     VYRE_VEC(frame) frames;
-    VYRE_VEC(change) changes;
-    VYRE_VEC(outcome) outcomes;
     VYRE_VEC(loop_var) loop_vars;
     vyre_assigned assigned;
     uint32_t control;
@@ -153,37 +132,11 @@ static frame *top_frame(walk *w) {
 }
 
 static void bind(walk *w, vyre_var var, uint32_t version) {
-    w->bound[var] = w->frames.count;
-    w->current[var] = version;
+    vyre_versions_bind(&w->versions, var, version);
 }
 
 static void assign(walk *w, vyre_var var, uint32_t version) {
-    if (w->bound[var] < w->frames.count &&
-        !vyre_vec_push(w->a, &w->changes, (change){var, w->current[var]})) {
-        w->failed = true;
-    }
-    w->current[var] = version;
-}
-
-/* Ends an arm: its changes become outcomes and are undone. */
-static void end_arm(walk *w, const frame *f) {
-    const uint32_t first = w->outcomes.count;
-    w->serial++;
-    for (uint32_t i = f->changes; i < w->changes.count; i++) {
-        const change c = w->changes.data[i];
-        if (w->mark[c.var] == w->serial) {
-            continue; /* the first change holds the version before the arm */
-        }
-        w->mark[c.var] = w->serial;
-        if (!vyre_vec_push(w->a, &w->outcomes, (outcome){c.var, c.before, w->current[c.var]})) {
-            w->failed = true;
-            return;
-        }
-    }
-    for (uint32_t i = first; i < w->outcomes.count; i++) {
-        w->current[w->outcomes.data[i].var] = w->outcomes.data[i].before;
-    }
-    w->changes.count = f->changes;
+    vyre_versions_assign(&w->versions, var, version);
 }
 
 static frame *innermost_loop(walk *w) {
@@ -207,55 +160,41 @@ static loop_var *loop_var_of(walk *w, vyre_var var) {
  * with the version that the rest has at the arm's end. Then all of them have the version of the
  * join: if all were in that arm, it is theirs; and if the arms had parted them, the join itself
  * varies. */
-static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t or,
+static void follow_latch(walk *w, const frame *f, vyre_var var, uint32_t then, uint32_t otherwise,
                          uint32_t version) {
     loop_var *v = f->escape == VYRE_NONE ? NULL : loop_var_of(w, var);
     if (!v || v->latch == VYRE_NONE || v->first < f->visit) {
         return;
     }
     const bool in_then = v->last <= f->middle, in_else = v->first > f->middle;
-    if ((in_then && v->latch == then) || (in_else && v->latch == or)) {
+    if ((in_then && v->latch == then) || (in_else && v->latch == otherwise)) {
         add_edge(w, v->head, version, false);
         v->latch = version;
     }
 }
 
-static void merge(walk *w, const frame *f, bool else_live, outcome o, uint32_t then, uint32_t or) {
-    uint32_t version = then;
-    if (!f->then_live) {
-        version = or ;
-    } else if (else_live && then != or) {
-        version = add_join(w, o.var, VYRE_NONE);
-        add_edge(w, version, then, false);
-        add_edge(w, version, or, false);
-        add_edge(w, version, f->condition, true);
-        follow_latch(w, f, o.var, then, or, version);
-    }
-    if (version != o.before) {
-        assign(w, o.var, version);
-    }
-}
+typedef struct meeting {
+    walk *w;
+    const frame *f; /* the `if`, popped */
+    bool else_live;
+} meeting;
 
-/* Merges the outcomes of both arms of a popped if. */
-static void merge_arms(walk *w, const frame *f, bool else_live) {
-    w->serial++;
-    for (uint32_t i = f->then_end; i < w->outcomes.count; i++) {
-        w->mark[w->outcomes.data[i].var] = w->serial;
-        w->other[w->outcomes.data[i].var] = w->outcomes.data[i].after;
+/* What a variable is behind an `if`. */
+static uint32_t merge(void *user, vyre_var var, uint32_t then, uint32_t otherwise) {
+    const meeting *m = user;
+    walk *w = m->w;
+    if (!m->f->then_live) {
+        return otherwise;
     }
-    for (uint32_t i = f->outcomes; i < f->then_end; i++) {
-        const outcome o = w->outcomes.data[i];
-        merge(w, f, else_live, o, o.after,
-              w->mark[o.var] == w->serial ? w->other[o.var] : o.before);
-        w->mark[o.var] = 0;
+    if (!m->else_live || then == otherwise) {
+        return then;
     }
-    for (uint32_t i = f->then_end; i < w->outcomes.count; i++) {
-        const outcome o = w->outcomes.data[i];
-        if (w->mark[o.var] == w->serial) {
-            merge(w, f, else_live, o, o.before, o.after);
-        }
-    }
-    w->outcomes.count = f->outcomes;
+    const uint32_t version = add_join(w, var, VYRE_NONE);
+    add_edge(w, version, then, false);
+    add_edge(w, version, otherwise, false);
+    add_edge(w, version, m->f->condition, true);
+    follow_latch(w, m->f, var, then, otherwise, version);
+    return version;
 }
 
 /* After a frame that breaks or continues left: the rest of the list is narrowed. */
@@ -273,14 +212,11 @@ static void carry_escape(walk *w, uint32_t control, uint32_t escape) {
 static void push_frame(walk *w, frame f) {
     f.visit = top_visit(w);
     f.live_before = w->live;
-    f.changes = w->changes.count;
-    f.outcomes = w->outcomes.count;
     f.control = w->control;
     f.escape = VYRE_NONE;
     f.loop_vars = w->loop_vars.count;
-    if (!vyre_vec_push(w->a, &w->frames, f)) {
-        w->failed = true;
-    }
+    vyre_versions_open(&w->versions);
+    w->failed |= w->versions.failed || !vyre_vec_push(w->a, &w->frames, f);
 }
 
 static frame pop_frame(walk *w) {
@@ -295,7 +231,7 @@ static void add_uses(walk *w, const vyre_stmt_node *stmt) {
         if (expr->op != VYRE_EXPR_VAR && expr->op != VYRE_EXPR_LOAD) {
             continue;
         }
-        const uint32_t use = expr->op == VYRE_EXPR_VAR ? w->current[expr->ref] : 0;
+        const uint32_t use = expr->op == VYRE_EXPR_VAR ? w->versions.current[expr->ref] : 0;
         if (!vyre_vec_push(w->a, &w->s->uses, use)) {
             w->failed = true;
             return;
@@ -321,8 +257,8 @@ static void open_if(walk *w, const vyre_stmt_node *stmt) {
 }
 
 static void end_then(walk *w, frame *f) {
-    end_arm(w, f);
-    f->then_end = w->outcomes.count;
+    uint32_t changed;
+    (void)vyre_versions_turn(&w->versions, &changed);
     f->middle = top_visit(w);
     f->then_live = w->live;
     w->live = f->live_before;
@@ -334,10 +270,9 @@ static void close_if(walk *w) {
     if (!open->has_else) {
         end_then(w, open);
     }
-    end_arm(w, open);
     const frame f = pop_frame(w);
     const bool else_live = w->live;
-    merge_arms(w, &f, else_live);
+    vyre_versions_join(&w->versions, merge, &(meeting){w, &f, else_live});
     w->live = f.then_live || else_live;
     carry_escape(w, f.control, f.escape);
 }
@@ -359,7 +294,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
     for (uint32_t i = w->assigned.first[at]; i < w->assigned.first[at + 1] && !w->failed; i++) {
         const vyre_var var = w->assigned.vars[i];
         loop_var v = {.var = var,
-                      .before = w->current[var],
+                      .before = w->versions.current[var],
                       .head = add_join(w, var, VYRE_NONE),
                       .exit = add_join(w, var, VYRE_NONE),
                       .around = w->place[var],
@@ -373,7 +308,7 @@ static void open_loop(walk *w, const vyre_stmt_node *stmt) {
         add_edge(w, v.head, v.before, false);
         add_edge(w, v.exit, v.head, false);
         add_edge(w, v.exit, leaving, true);
-        w->current[var] = v.head;
+        w->versions.current[var] = v.head;
         w->place[var] = w->loop_vars.count;
     }
     if (stmt->op == VYRE_STMT_WHILE) { /* its condition is evaluated at each trip */
@@ -423,7 +358,7 @@ static void bring_versions(walk *w, frame *loop, bool leaves) {
     }
     for (uint32_t i = loop->loop_vars; i < end && !w->failed; i++) {
         loop_var *v = &w->loop_vars.data[i];
-        const uint32_t version = w->current[v->var];
+        const uint32_t version = w->versions.current[v->var];
         if (!leaves) {
             end_trip(w, loop, v, version);
             continue;
@@ -461,9 +396,9 @@ static void close_loop(walk *w) {
         bring_versions(w, top_frame(w), false);
     }
     const frame f = pop_frame(w);
-    w->changes.count = f.changes;
+    vyre_versions_drop(&w->versions);
     for (uint32_t i = f.loop_vars; i < w->loop_vars.count; i++) {
-        w->current[w->loop_vars.data[i].var] = w->loop_vars.data[i].before;
+        w->versions.current[w->loop_vars.data[i].var] = w->loop_vars.data[i].before;
         w->place[w->loop_vars.data[i].var] = w->loop_vars.data[i].around;
     }
     for (uint32_t i = f.loop_vars; i < w->loop_vars.count && !w->failed; i++) {
@@ -499,13 +434,7 @@ static void close_frame(walk *w) {
     case VYRE_STMT_WHILE: close_loop(w); break;
     default: { /* block, region: changes stay, and go into the log of the list around */
         const frame f = pop_frame(w);
-        uint32_t kept = f.changes;
-        for (uint32_t i = f.changes; i < w->changes.count; i++) {
-            if (w->bound[w->changes.data[i].var] < w->frames.count) {
-                w->changes.data[kept++] = w->changes.data[i];
-            }
-        }
-        w->changes.count = kept;
+        vyre_versions_close(&w->versions);
         carry_escape(w, f.control, f.escape);
         break;
     }
@@ -543,7 +472,7 @@ static vyre_stmt call(walk *w, const vyre_stmt_node *stmt, vyre_stmt at, vyre_st
 static vyre_stmt leave_call(walk *w, vyre_stmt *end) {
     const frame f = pop_frame(w);
     const vyre_stmt_node *stmt = &w->p->stmts[f.resume];
-    w->changes.count = f.changes; /* a function changes no variable of its caller */
+    vyre_versions_drop(&w->versions); /* a function changes no variable of its caller */
     if (stmt->var != VYRE_NONE) {
         bind(w, stmt->var, f.result);
     }
@@ -662,7 +591,7 @@ static void walk_program(walk *w) {
     w->live = true;
     (void)add_varying(w, VYRE_NONE); /* SHAPE_NODE_VARYING */
     w->control = add_join(w, VYRE_NONE, VYRE_NONE);
-    while (!w->failed) {
+    while (!w->failed && !w->versions.failed) {
         if (at != end) {
             visit_next(w, &at, &end);
         } else if (w->frames.count != 0) {
@@ -677,25 +606,16 @@ vyre_status vyre_shapes_build(vyre_shapes *s) {
     const vyre_allocator *a = &s->allocator;
     const uint32_t vars = s->program->var_count;
     walk w = {.s = s, .p = s->program, .a = a};
-    w.current = vyre_alloc_zeroed(a, vars, sizeof *w.current);
-    w.bound = vyre_alloc_zeroed(a, vars, sizeof *w.bound);
-    w.mark = vyre_alloc_zeroed(a, vars, sizeof *w.mark);
-    w.other = vyre_alloc_zeroed(a, vars, sizeof *w.other);
     w.place = vyre_alloc_zeroed(a, vars, sizeof *w.place);
-    w.failed = !w.current || !w.bound || !w.mark || !w.other || !w.place ||
+    w.failed = !vyre_versions_init(&w.versions, vars, a) || !w.place ||
                !vyre_assigned_find(s->program, a, &w.assigned);
     if (!w.failed) {
         walk_program(&w);
     }
-    vyre_free(a, w.current, vars, sizeof *w.current);
-    vyre_free(a, w.bound, vars, sizeof *w.bound);
-    vyre_free(a, w.mark, vars, sizeof *w.mark);
-    vyre_free(a, w.other, vars, sizeof *w.other);
     vyre_free(a, w.place, vars, sizeof *w.place);
     vyre_assigned_free(s->program, a, &w.assigned);
     vyre_vec_free(a, &w.frames);
-    vyre_vec_free(a, &w.changes);
-    vyre_vec_free(a, &w.outcomes);
+    vyre_versions_finish(&w.versions);
     vyre_vec_free(a, &w.loop_vars);
-    return w.failed ? VYRE_OUT_OF_MEMORY : VYRE_OK;
+    return w.failed || w.versions.failed ? VYRE_OUT_OF_MEMORY : VYRE_OK;
 }

@@ -1,8 +1,8 @@
 /* Webs, by SSA over structured control flow.
  *
- * One walk keeps for each variable the node that is its current value: a definition, or a meeting
- * of several. Meetings arise at the end of an `if` for what its arms changed, and at head and exit
- * of a loop for what is assigned in it, which a walk before has listed. A jump does not visit the
+ * One walk over the versions of variables (analysis/versions.h), which are nodes: a definition, or
+ * a meeting of several. Meetings arise at the end of an `if` for what its arms changed, and at head
+ * and exit of a loop for what is assigned in it (analysis/assigned.h). A jump does not visit the
  * variables: when a variable gets its next value, the place of the loop's last `break` and
  * `continue` tells whether they saw the one before. In the end a meeting that something reads, be
  * it another such, is joined with all that meet there; those that nobody reads join nothing.
@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+#include "analysis/assigned.h"
+#include "analysis/versions.h"
 #include "base/diag.h"
 #include "ir/each.h"
 
@@ -39,37 +41,25 @@ typedef struct edge {
 } edge;
 
 typedef struct variable {
-    vyre_stmt latest;    /* its binding or the last assignment seen, while listing */
     bool assigned;       /* others have one definition */
     bool apart;          /* consists of several webs */
     bool named;          /* one of them has got its name */
-    uint32_t current;    /* node */
-    vyre_stmt since;     /* where it became that */
+    uint32_t web;        /* of the binding */
+    vyre_stmt since;     /* where it got its version */
     uint32_t head, exit; /* meetings of the innermost loop around that assigns it, or VYRE_NONE */
 } variable;
 
-/* A variable that is assigned in a loop and bound outside. */
-typedef struct listed {
-    vyre_var var;
-    uint32_t next;
+/* A variable of a loop that assigns it, and what was around. */
+typedef struct loop_var {
+    uint32_t before; /* version */
     uint32_t outer_head, outer_exit;
-} listed;
-
-/* A variable that an arm of an IF has changed, and what it was before. */
-typedef struct change {
-    vyre_var var;
-    uint32_t before;
-    vyre_stmt since;
-    uint32_t then; /* what the first arm made of it */
-} change;
+} loop_var;
 
 typedef struct frame {
     vyre_stmt opener;
     bool reachable;             /* its beginning */
     bool then_reachable;        /* IF: the end of its first arm */
-    vyre_stmt start;            /* IF: where the current arm begins */
-    uint32_t first, other;      /* IF: changes of the first and of the other arm */
-    uint32_t outer;             /* IF: frame of the next IF around; loops: of the next loop */
+    uint32_t outer;             /* loops: frame of the next loop around */
     vyre_stmt broke, continued; /* loops: one behind the last such jump, or 0 */
 } frame;
 
@@ -78,17 +68,17 @@ typedef struct finder {
     const vyre_allocator *a;
     VYRE_VEC(node) nodes;
     VYRE_VEC(edge) edges;
-    VYRE_VEC(listed) listed;
-    VYRE_VEC(change) changes;
     VYRE_VEC(frame) open;
+    vyre_versions versions;
+    vyre_assigned assigned;
+    loop_var *loop_vars; /* as those of `assigned` */
     variable *vars;
     uint32_t *use_of;      /* per expression: the node that a VAR reads */
     uint32_t *def_of;      /* per statement: the node it makes */
-    uint32_t *list_of;     /* per statement: a loop's list */
     vyre_stmt *inside;     /* per statement: the opener or ELSE whose body it is in */
     uint32_t *declared_at; /* per statement: webs to be bound before it */
     bool *dissolved;       /* per statement: BLOCK or its END, to be left out */
-    uint32_t branch, loop; /* innermost frames of the kind */
+    uint32_t loop;         /* frame of the innermost */
     bool reachable;
     bool failed;
 } finder;
@@ -101,29 +91,11 @@ static bool is_loop(uint8_t op) {
     return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
 }
 
-/* Before the walk: what encloses each statement, and what is assigned in each loop. */
-
-static void list_assigned(finder *f, vyre_var var, vyre_stmt s, const vyre_stmt *loops,
-                          uint32_t depth) {
-    variable *v = &f->vars[var];
-    v->assigned = true;
-    /* A loop that began before the latest assignment encloses that one too. */
-    while (depth-- > 0 && loops[depth] > v->latest) {
-        listed entry = {.var = var, .next = f->list_of[loops[depth]]};
-        if (!vyre_vec_push(f->a, &f->listed, entry)) {
-            f->failed = true;
-            return;
-        }
-        f->list_of[loops[depth]] = f->listed.count - 1;
-    }
-    v->latest = s;
-}
-
+/* Before the walk: what encloses each statement, and which variables are assigned. */
 static void survey(finder *f) {
     const vyre_program_view *p = f->p;
-    VYRE_VEC(vyre_stmt) loops = {0};
     vyre_stmt around = VYRE_NONE;
-    for (vyre_stmt s = p->entry; s < p->stmt_count && !f->failed; s++) {
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
         vyre_scope scope = scope_of(n);
         if (scope == VYRE_SCOPE_END || scope == VYRE_SCOPE_ELSE) {
@@ -133,17 +105,10 @@ static void survey(finder *f) {
         if (scope == VYRE_SCOPE_OPEN || scope == VYRE_SCOPE_ELSE) {
             around = s;
         }
-        if (is_loop(n->op)) {
-            f->failed |= !vyre_vec_push(f->a, &loops, s);
-        } else if (scope == VYRE_SCOPE_END) {
-            loops.count -= is_loop(p->stmts[n->match].op);
-        } else if (n->op == VYRE_STMT_ASSIGN) {
-            list_assigned(f, n->var, s, loops.data, loops.count);
-        } else if (n->var != VYRE_NONE) {
-            f->vars[n->var].latest = s;
+        if (n->op == VYRE_STMT_ASSIGN) {
+            f->vars[n->var].assigned = true;
         }
     }
-    vyre_vec_free(f->a, &loops);
 }
 
 /* Nodes */
@@ -171,48 +136,34 @@ static void meet(finder *f, uint32_t meeting, uint32_t from) {
     f->nodes.data[meeting].edges = f->edges.count - 1;
 }
 
-/* The variable's value ends here: which jumps of the loop have seen it? */
-static void close_value(finder *f, const variable *v) {
+/* The variable's version ends here: which jumps of the loop have seen it? */
+static void close_version(finder *f, const variable *v, uint32_t version) {
     if (v->exit == VYRE_NONE) {
         return;
     }
     const frame *loop = &f->open.data[f->loop];
     if (loop->broke > v->since) {
-        meet(f, v->exit, v->current);
+        meet(f, v->exit, version);
     }
     if (loop->continued > v->since) {
-        meet(f, v->head, v->current);
+        meet(f, v->head, version);
     }
-}
-
-/* Tells the IF around what the variable was, at the first change in an arm. */
-static void remember(finder *f, vyre_var var, uint32_t before, vyre_stmt since) {
-    if (f->branch != VYRE_NONE && since <= f->open.data[f->branch].start) {
-        change made = {.var = var, .before = before, .since = since};
-        f->failed |= !vyre_vec_push(f->a, &f->changes, made);
-    }
-}
-
-static void change_value(finder *f, vyre_var var, uint32_t to, vyre_stmt s) {
-    variable *v = &f->vars[var];
-    close_value(f, v);
-    remember(f, var, v->current, v->since);
-    v->current = to;
-    v->since = s;
 }
 
 /* Constructs */
 
 static void open_loop(finder *f, vyre_stmt s) {
-    for (uint32_t i = f->list_of[s]; i != VYRE_NONE && !f->failed; i = f->listed.data[i].next) {
-        listed *in = &f->listed.data[i];
-        variable *v = &f->vars[in->var];
-        uint32_t head = add_node(f, in->var, VYRE_NONE), exit = add_node(f, in->var, VYRE_NONE);
-        meet(f, head, v->current);
+    for (uint32_t i = f->assigned.first[s]; i < f->assigned.first[s + 1] && !f->failed; i++) {
+        const vyre_var var = f->assigned.vars[i];
+        variable *v = &f->vars[var];
+        const uint32_t before = f->versions.current[var];
+        uint32_t head = add_node(f, var, VYRE_NONE), exit = add_node(f, var, VYRE_NONE);
+        meet(f, head, before);
         meet(f, exit, head);
-        change_value(f, in->var, head, s);
-        in->outer_head = v->head;
-        in->outer_exit = v->exit;
+        close_version(f, v, before);
+        f->versions.current[var] = head;
+        f->loop_vars[i] = (loop_var){before, v->head, v->exit};
+        v->since = s;
         v->head = head;
         v->exit = exit;
     }
@@ -220,17 +171,20 @@ static void open_loop(finder *f, vyre_stmt s) {
 
 static void close_loop(finder *f, vyre_stmt s) {
     const frame top = f->open.data[f->open.count - 1];
-    for (uint32_t i = f->list_of[top.opener]; i != VYRE_NONE; i = f->listed.data[i].next) {
-        const listed *in = &f->listed.data[i];
-        variable *v = &f->vars[in->var];
-        close_value(f, v);
+    vyre_versions_drop(&f->versions);
+    for (uint32_t i = f->assigned.first[top.opener]; i < f->assigned.first[top.opener + 1]; i++) {
+        const vyre_var var = f->assigned.vars[i];
+        variable *v = &f->vars[var];
+        const uint32_t last = f->versions.current[var];
+        close_version(f, v, last);
         if (f->reachable) {
-            meet(f, v->head, v->current);
+            meet(f, v->head, last);
         }
-        v->current = v->exit;
+        f->versions.current[var] = f->loop_vars[i].before;
+        vyre_versions_assign(&f->versions, var, v->exit);
         v->since = s;
-        v->head = in->outer_head;
-        v->exit = in->outer_exit;
+        v->head = f->loop_vars[i].outer_head;
+        v->exit = f->loop_vars[i].outer_exit;
     }
     f->loop = top.outer;
     f->reachable = top.reachable;
@@ -239,48 +193,44 @@ static void close_loop(finder *f, vyre_stmt s) {
 /* The first arm ends, and everything is what it was before it. */
 static void turn(finder *f, vyre_stmt s) {
     frame *top = &f->open.data[f->open.count - 1];
-    for (uint32_t i = top->first; i < f->changes.count; i++) {
-        change *c = &f->changes.data[i];
-        variable *v = &f->vars[c->var];
-        close_value(f, v);
-        c->then = v->current;
-        v->current = c->before;
+    uint32_t count;
+    const vyre_version_outcome *made = vyre_versions_turn(&f->versions, &count);
+    for (uint32_t i = 0; i < count && !f->versions.failed; i++) {
+        variable *v = &f->vars[made[i].var];
+        close_version(f, v, made[i].after);
         v->since = s;
     }
-    top->other = f->changes.count;
-    top->start = s;
     top->then_reachable = f->reachable;
     f->reachable = top->reachable;
 }
 
-/* The changes of both arms become changes in the IF around, in the same place of the list. */
+typedef struct meeting {
+    finder *f;
+    vyre_stmt end;
+    bool then_reachable;
+} meeting;
+
+static uint32_t meet_arms(void *user, vyre_var var, uint32_t then, uint32_t otherwise) {
+    const meeting *m = user;
+    finder *f = m->f;
+    uint32_t met = f->reachable ? otherwise : then;
+    close_version(f, &f->vars[var], otherwise);
+    if (f->reachable && m->then_reachable && then != otherwise) {
+        met = add_node(f, var, VYRE_NONE);
+        meet(f, met, then);
+        meet(f, met, otherwise);
+    }
+    f->vars[var].since = m->end;
+    return met;
+}
+
 static void close_branch(finder *f, vyre_stmt s) {
     if (f->p->stmts[f->open.data[f->open.count - 1].opener].match == s) {
         turn(f, s); /* no ELSE: an empty one */
     }
-    const frame top = f->open.data[f->open.count - 1];
-    uint32_t end = f->changes.count;
-    f->changes.count = top.first;
-    f->branch = top.outer;
-    for (uint32_t i = top.first; i < end && !f->failed; i++) {
-        change c = f->changes.data[i];
-        variable *v = &f->vars[c.var];
-        if (i >= top.other && v->since == s) {
-            continue; /* changed in both arms */
-        }
-        uint32_t then = i < top.other ? c.then : c.before;
-        uint32_t met = f->reachable ? v->current : then;
-        close_value(f, v);
-        if (f->reachable && top.then_reachable && then != v->current) {
-            met = add_node(f, c.var, VYRE_NONE);
-            meet(f, met, then);
-            meet(f, met, v->current);
-        }
-        v->current = met;
-        v->since = s;
-        remember(f, c.var, c.before, c.since);
-    }
-    f->reachable |= top.then_reachable;
+    const bool then_reachable = f->open.data[f->open.count - 1].then_reachable;
+    vyre_versions_join(&f->versions, meet_arms, &(meeting){f, s, then_reachable});
+    f->reachable |= then_reachable;
 }
 
 static void open_construct(finder *f, vyre_stmt s) {
@@ -288,15 +238,10 @@ static void open_construct(finder *f, vyre_stmt s) {
     if (is_loop(op)) {
         open_loop(f, s);
     }
-    frame made = {.opener = s,
-                  .reachable = f->reachable,
-                  .start = s,
-                  .first = f->changes.count,
-                  .outer = op == VYRE_STMT_IF ? f->branch : f->loop};
-    f->failed |= !vyre_vec_push(f->a, &f->open, made);
-    if (op == VYRE_STMT_IF) {
-        f->branch = f->open.count - 1;
-    } else if (is_loop(op)) {
+    frame made = {.opener = s, .reachable = f->reachable, .outer = f->loop};
+    vyre_versions_open(&f->versions);
+    f->failed |= f->versions.failed || !vyre_vec_push(f->a, &f->open, made);
+    if (is_loop(op)) {
         f->loop = f->open.count - 1;
     }
 }
@@ -307,6 +252,8 @@ static void close_construct(finder *f, vyre_stmt s) {
         close_branch(f, s);
     } else if (is_loop(op)) {
         close_loop(f, s);
+    } else {
+        vyre_versions_close(&f->versions);
     }
     f->open.count--;
 }
@@ -318,7 +265,7 @@ static void read_vars(finder *f, vyre_stmt s) {
     for (vyre_expr e = n->first_expr; e < n->end_expr && !f->failed; e++) {
         const vyre_expr_node *x = &f->p->exprs[e];
         if (x->op == VYRE_EXPR_VAR && f->vars[x->ref].assigned) {
-            uint32_t current = f->vars[x->ref].current;
+            uint32_t current = f->versions.current[x->ref];
             f->use_of[e] = current;
             f->nodes.data[current].read = true;
             f->nodes.data[current].last = s;
@@ -333,11 +280,13 @@ static void define(finder *f, vyre_stmt s) {
     }
     f->def_of[s] = add_node(f, n->var, s);
     if (n->op == VYRE_STMT_ASSIGN) {
-        change_value(f, n->var, f->def_of[s], s);
+        close_version(f, &f->vars[n->var], f->versions.current[n->var]);
+        vyre_versions_assign(&f->versions, n->var, f->def_of[s]);
     } else {
-        f->vars[n->var].current = f->def_of[s];
-        f->vars[n->var].since = s;
+        vyre_versions_bind(&f->versions, n->var, f->def_of[s]);
     }
+    f->vars[n->var].since = s;
+    f->failed |= f->versions.failed;
 }
 
 static void jump(finder *f, vyre_stmt s, bool leaves) {
@@ -424,9 +373,9 @@ static bool find_apart(finder *f) {
         variable *v = &f->vars[at->var];
         bool first = at->def != VYRE_NONE && f->p->stmts[at->def].op != VYRE_STMT_ASSIGN;
         if (first) {
-            v->current = i; /* from now on: the web of the binding */
+            v->web = i;
         }
-        v->apart |= at->def != VYRE_NONE && (!at->read || web_of(f, i) != v->current);
+        v->apart |= at->def != VYRE_NONE && (!at->read || web_of(f, i) != v->web);
         any |= v->apart;
     }
     return any;
@@ -557,9 +506,12 @@ static void start(finder *f) {
     f->vars = vyre_alloc_zeroed(f->a, f->p->var_count, sizeof *f->vars);
     f->dissolved = vyre_alloc_zeroed(f->a, stmts, sizeof *f->dissolved);
     f->failed = !f->vars || !f->dissolved;
+    f->failed |= !vyre_versions_init(&f->versions, f->p->var_count, f->a);
+    f->failed |= !vyre_assigned_find(f->p, f->a, &f->assigned);
+    f->loop_vars = vyre_alloc(f->a, f->assigned.count, sizeof *f->loop_vars);
+    f->failed |= !f->loop_vars;
     f->use_of = none_for_each(f, f->p->expr_count);
     f->def_of = none_for_each(f, stmts);
-    f->list_of = none_for_each(f, stmts);
     f->inside = none_for_each(f, stmts);
     f->declared_at = none_for_each(f, stmts);
     for (uint32_t i = 0; f->vars && i < f->p->var_count; i++) {
@@ -573,20 +525,20 @@ static void finish(finder *f) {
     vyre_free(f->a, f->use_of, f->p->expr_count, sizeof *f->use_of);
     vyre_free(f->a, f->dissolved, stmts, sizeof *f->dissolved);
     vyre_free(f->a, f->def_of, stmts, sizeof *f->def_of);
-    vyre_free(f->a, f->list_of, stmts, sizeof *f->list_of);
     vyre_free(f->a, f->inside, stmts, sizeof *f->inside);
     vyre_free(f->a, f->declared_at, stmts, sizeof *f->declared_at);
     vyre_vec_free(f->a, &f->nodes);
     vyre_vec_free(f->a, &f->edges);
-    vyre_vec_free(f->a, &f->listed);
-    vyre_vec_free(f->a, &f->changes);
     vyre_vec_free(f->a, &f->open);
+    vyre_versions_finish(&f->versions);
+    vyre_free(f->a, f->loop_vars, f->assigned.count, sizeof *f->loop_vars);
+    vyre_assigned_free(f->p, f->a, &f->assigned);
 }
 
 vyre_status vyre_webs(vyre_program *program, const vyre_allocator *a, vyre_program **out_program,
                       vyre_var **out_origin, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
-    finder f = {.p = p, .a = a, .branch = VYRE_NONE, .loop = VYRE_NONE, .reachable = true};
+    finder f = {.p = p, .a = a, .loop = VYRE_NONE, .reachable = true};
     vyre_status status = VYRE_OK;
     *out_origin = NULL;
     if (!(p->stats.stmt_kinds >> VYRE_STMT_ASSIGN & 1)) {
@@ -597,6 +549,7 @@ vyre_status vyre_webs(vyre_program *program, const vyre_allocator *a, vyre_progr
     if (!f.failed) {
         survey(&f);
         walk(&f);
+        f.failed |= f.versions.failed;
     }
     if (f.failed || !join_meetings(&f)) {
         status = vyre_fail_memory(diag, "splitting");
