@@ -47,22 +47,6 @@ static bool make_bilateral(bench_instance *i) {
     return add_bytes(i, near, bytes) && good;
 }
 
-static bool make_dct8(bench_instance *i) {
-    enum { SIDE = 8 };
-    const double turn = 8.0 * atan(1.0);
-    size_t bytes = sizeof(float) * SIDE * SIDE;
-    float *basis = malloc(bytes), *scale = malloc(bytes);
-    for (int k = 0; basis && scale && k < SIDE * SIDE; k++) {
-        int u = k / SIDE, x = k % SIDE;
-        basis[k] = (float)(sqrt(u ? 0.25 : 0.125) * cos(turn * (2 * x + 1) * u / 32.0));
-        scale[k] = 1.0f / (float)(1 + u + x);
-    }
-    add_output(i, plane(i) * F4);
-    bool good = add_input(i, VYRE_U8, plane(i), 53);
-    good = add_bytes(i, basis, bytes) && good;
-    return add_bytes(i, scale, bytes) && good;
-}
-
 static bool make_stencil27(bench_instance *i) {
     enum { AROUND = 27 };
     uint64_t n = i->data.size[0], seed = 54;
@@ -163,37 +147,6 @@ static bool make_compact(bench_instance *i) {
     return good;
 }
 
-static bool add_sorted(bench_instance *i, uint64_t count, uint64_t seed) {
-    uint64_t sum = 0, most = UINT32_MAX / (count + 1) * 2;
-    uint32_t *number = malloc(count * U4);
-    for (uint64_t k = 0; number && k < count; k++) {
-        sum += instance_random(&seed) % most;
-        number[k] = (uint32_t)(sum < UINT32_MAX ? sum : UINT32_MAX);
-    }
-    return add_bytes(i, number, count * U4);
-}
-
-static bool make_merge(bench_instance *i) {
-    add_output(i, (i->data.size[0] + i->data.size[1]) * U4);
-    bool good = add_sorted(i, i->data.size[0], 62);
-    return add_sorted(i, i->data.size[1], 63) && good;
-}
-
-static bool make_encode(bench_instance *i) {
-    enum { SYMBOLS = 256 };
-    uint64_t n = i->data.size[0], seed = 64;
-    uint32_t *code = malloc(sizeof *code * SYMBOLS), *length = malloc(sizeof *length * SYMBOLS);
-    for (int k = 0; code && length && k < SYMBOLS; k++) {
-        length[k] = 1 + (uint32_t)(instance_random(&seed) % 16);
-        code[k] = (uint32_t)(instance_random(&seed) & ((1u << length[k]) - 1));
-    }
-    add_output(i, (n / 2 + 1) * U4);
-    add_output(i, U4);
-    bool good = add_input(i, VYRE_U8, n, 65);
-    good = add_bytes(i, code, sizeof *code * SYMBOLS) && good;
-    return add_bytes(i, length, sizeof *length * SYMBOLS) && good;
-}
-
 static bool make_fir(bench_instance *i) {
     enum { WEIGHTS = 64 };
     uint64_t seed = 66;
@@ -203,12 +156,6 @@ static bool make_fir(bench_instance *i) {
     }
     bool good = add_both(i, VYRE_I16, i->data.size[0]);
     return add_bytes(i, weight, sizeof *weight * WEIGHTS) && good;
-}
-
-static bool make_deposit(bench_instance *i) {
-    add_output(i, sizeof(uint32_t) << (2 * i->data.size[1]));
-    bool good = add_input(i, VYRE_U32, i->data.size[0], 67);
-    return add_input(i, VYRE_U32, i->data.size[0], 68) && good;
 }
 
 /* In registers */
@@ -264,14 +211,6 @@ static bool make_inverse(bench_instance *i) {
 
 /* Points */
 
-static bool make_knn(bench_instance *i) {
-    enum { AXES = 16, BEST = 8 };
-    add_output(i, i->data.size[0] * BEST * U4);
-    add_output(i, i->data.size[0] * BEST * U4);
-    bool good = add_input(i, VYRE_U8, i->data.size[0] * AXES, 72);
-    return add_input(i, VYRE_U8, i->data.size[1] * AXES, 73) && good;
-}
-
 static bool make_neighbours(bench_instance *i) {
     add_output(i, i->data.size[0] * U4);
     bool good = add_input(i, VYRE_U16, i->data.size[0], 74);
@@ -318,9 +257,6 @@ const bench_workload held_out_workloads[] = {
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(bilateral), .make = make_bilateral, .size = {{1024, 512}, {256, 128}, {35, 18}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
-    {HELD_OUT(dct8), .make = make_dct8, .size = {{4096, 4096}, {512, 512}, {40, 24}},
-     .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once,
-     .limited_by = "DRAM"},
     {HELD_OUT(stencil27), .make = make_stencil27, .size = {{128, 6}, {40, 4}, {19, 2}},
      .params = {{"n", 0}, {"steps", 1}}, .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_stencil27,
      .limited_by = "FMA"},
@@ -348,15 +284,8 @@ const bench_workload held_out_workloads[] = {
     {HELD_OUT(compact), .make = make_compact, .size = {{1 << 23}, {1 << 17}, {40000}},
      .outputs = {BENCH_EXACT(VYRE_U64), BENCH_EXACT(VYRE_U32)}, .limit = limit_once,
      .limited_by = "DRAM"},
-    {HELD_OUT(merge), .make = make_merge,
-     .size = {{1 << 23, 10000000}, {1 << 16, 100000}, {1500, 1111}},
-     .outputs = {BENCH_EXACT(VYRE_U32)}, .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(encode), .make = make_encode, .size = {{1 << 24}, {1 << 18}, {7777}},
-     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(fir), .make = make_fir, .size = {{1 << 23}, {1 << 17}, {1000}},
      .outputs = {BENCH_EXACT(VYRE_I16)}},
-    {HELD_OUT(deposit), .make = make_deposit, .size = {{1 << 22, 9}, {1 << 16, 7}, {3000, 4}},
-     .params = {{"bits", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(sha256), .make = make_sha256, .size = {{1 << 15, 8}, {1 << 12, 2}, {77, 2}},
      .params = {{"messages", 0}, {"blocks", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(queens), .make = make_queens, .size = {{13}, {10}, {7}}, .params = {{"n", 0}},
@@ -365,9 +294,6 @@ const bench_workload held_out_workloads[] = {
      .params = {{"paths", 0}, {"pairs", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(inverse), .make = make_inverse, .size = {{1 << 14}, {1 << 9}, {5}},
      .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(knn), .make = make_knn, .size = {{4096, 4096}, {512, 512}, {70, 100}},
-     .params = {{"queries", 0}, {"points", 1}},
-     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(neighbours), .make = make_neighbours,
      .size = {{1 << 18, 256, 200}, {1 << 14, 64, 500}, {700, 8, 5000}},
      .params = {{"side", 1}, {"reach", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},

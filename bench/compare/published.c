@@ -98,6 +98,67 @@ static bool make_lookup(bench_instance *i) {
 
 /* Limits: what is read and written once in each step, from where it fits. */
 
+static bool make_dct8(bench_instance *i) {
+    enum { SIDE = 8 };
+    const double turn = 8.0 * atan(1.0);
+    size_t bytes = sizeof(float) * SIDE * SIDE;
+    float *basis = malloc(bytes), *scale = malloc(bytes);
+    for (int k = 0; basis && scale && k < SIDE * SIDE; k++) {
+        int u = k / SIDE, x = k % SIDE;
+        basis[k] = (float)(sqrt(u ? 0.25 : 0.125) * cos(turn * (2 * x + 1) * u / 32.0));
+        scale[k] = 1.0f / (float)(1 + u + x);
+    }
+    add_output(i, i->data.size[0] * i->data.size[1] * F4);
+    bool good = add_input(i, VYRE_U8, i->data.size[0] * i->data.size[1], 53);
+    good = add_bytes(i, basis, bytes) && good;
+    return add_bytes(i, scale, bytes) && good;
+}
+
+static bool add_sorted(bench_instance *i, uint64_t count, uint64_t seed) {
+    uint64_t sum = 0, most = UINT32_MAX / (count + 1) * 2;
+    uint32_t *number = malloc(count * U4);
+    for (uint64_t k = 0; number && k < count; k++) {
+        sum += instance_random(&seed) % most;
+        number[k] = (uint32_t)(sum < UINT32_MAX ? sum : UINT32_MAX);
+    }
+    return add_bytes(i, number, count * U4);
+}
+
+static bool make_merge(bench_instance *i) {
+    add_output(i, (i->data.size[0] + i->data.size[1]) * U4);
+    bool good = add_sorted(i, i->data.size[0], 62);
+    return add_sorted(i, i->data.size[1], 63) && good;
+}
+
+static bool make_encode(bench_instance *i) {
+    enum { SYMBOLS = 256 };
+    uint64_t n = i->data.size[0], seed = 64;
+    uint32_t *code = malloc(sizeof *code * SYMBOLS), *length = malloc(sizeof *length * SYMBOLS);
+    for (int k = 0; code && length && k < SYMBOLS; k++) {
+        length[k] = 1 + (uint32_t)(instance_random(&seed) % 16);
+        code[k] = (uint32_t)(instance_random(&seed) & ((1u << length[k]) - 1));
+    }
+    add_output(i, (n / 2 + 1) * U4);
+    add_output(i, U4);
+    bool good = add_input(i, VYRE_U8, n, 65);
+    good = add_bytes(i, code, sizeof *code * SYMBOLS) && good;
+    return add_bytes(i, length, sizeof *length * SYMBOLS) && good;
+}
+
+static bool make_deposit(bench_instance *i) {
+    add_output(i, sizeof(uint32_t) << (2 * i->data.size[1]));
+    bool good = add_input(i, VYRE_U32, i->data.size[0], 67);
+    return add_input(i, VYRE_U32, i->data.size[0], 68) && good;
+}
+
+static bool make_knn(bench_instance *i) {
+    enum { AXES = 16, BEST = 8 };
+    add_output(i, i->data.size[0] * BEST * U4);
+    add_output(i, i->data.size[0] * BEST * U4);
+    bool good = add_input(i, VYRE_U8, i->data.size[0] * AXES, 72);
+    return add_input(i, VYRE_U8, i->data.size[1] * AXES, 73) && good;
+}
+
 static double limit_steps_l3(const bench_instance *i, const peer_limits *l) {
     return instance_bytes(i) * instance_size(i, 2) / l->l3;
 }
@@ -163,5 +224,18 @@ const bench_workload published_workloads[] = {
     {PUBLISHED(lookup), .make = make_lookup,
      .size = {{1 << 20, 1 << 20}, {1 << 16, 1 << 16}, {1000, 500}},
      .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(dct8), .make = make_dct8, .size = {{4096, 4096}, {512, 512}, {40, 24}},
+     .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once,
+     .limited_by = "DRAM"},
+    {PUBLISHED(merge), .make = make_merge,
+     .size = {{1 << 23, 10000000}, {1 << 16, 100000}, {1500, 1111}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}, .limit = limit_once, .limited_by = "DRAM"},
+    {PUBLISHED(encode), .make = make_encode, .size = {{1 << 24}, {1 << 18}, {7777}},
+     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(deposit), .make = make_deposit, .size = {{1 << 22, 9}, {1 << 16, 7}, {3000, 4}},
+     .params = {{"bits", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(knn), .make = make_knn, .size = {{4096, 4096}, {512, 512}, {70, 100}},
+     .params = {{"queries", 0}, {"points", 1}},
+     .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
     {.name = NULL},
 };

@@ -54,13 +54,17 @@ void set_collect(void *state, const peer_instance *p);
     X(atax)                                                                                        \
     X(equalize)                                                                                    \
     X(tridiagonal)                                                                                 \
-    X(lookup)
+    X(lookup)                                                                                      \
+    X(dct8)                                                                                        \
+    X(merge)                                                                                       \
+    X(encode)                                                                                      \
+    X(deposit)                                                                                     \
+    X(knn)
 
 #define PEER_HELD_OUT(X)                                                                           \
     X(integral)                                                                                    \
     X(srad)                                                                                        \
     X(bilateral)                                                                                   \
-    X(dct8)                                                                                        \
     X(stencil27)                                                                                   \
     X(lbm)                                                                                         \
     X(bit_life)                                                                                    \
@@ -72,15 +76,11 @@ void set_collect(void *state, const peer_instance *p);
     X(components)                                                                                  \
     X(triangles)                                                                                   \
     X(compact)                                                                                     \
-    X(merge)                                                                                       \
-    X(encode)                                                                                      \
     X(fir)                                                                                         \
-    X(deposit)                                                                                     \
     X(sha256)                                                                                      \
     X(queens)                                                                                      \
     X(asian)                                                                                       \
     X(inverse)                                                                                     \
-    X(knn)                                                                                         \
     X(neighbours)                                                                                  \
     X(lava)
 
