@@ -45,6 +45,7 @@ static void *heap_resize(void *user, void *ptr, size_t old_size, size_t new_size
     } else {
         heap->live_blocks++;
     }
+    heap->asked_bytes += new_size;
     heap->live_bytes += new_size - (old ? old_size : 0);
     if (heap->live_bytes > heap->peak_bytes) {
         heap->peak_bytes = heap->live_bytes;

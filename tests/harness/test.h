@@ -67,6 +67,7 @@ typedef struct test_heap {
     uint64_t live_blocks;
     uint64_t live_bytes;
     uint64_t peak_bytes;
+    uint64_t asked_bytes; /* all together */
 } test_heap;
 vyre_allocator test_heap_allocator(test_heap *heap);
 

@@ -244,6 +244,19 @@ static place loop_place(order_free *g, place at, uint32_t trips) {
     return at;
 }
 
+/* The body of such a loop, whose variable is the same for the level, and its end. */
+static void loop_over_sync(order_free *g, const place *inside, vyre_var i, level own) {
+    order_free_local(g, i, own, true);
+    g->rest = LEVEL_GRID;
+    order_free_list(g, *inside, 2);
+    if (g->rest == LEVEL_GRID) {
+        order_free_sync(g, *inside, true);
+        order_free_draw(g, true);
+    }
+    order_free_list(g, *inside, 3);
+    order_free_end_loop(g, inside);
+}
+
 void order_free_even(order_free *g, place at) {
     vyre_builder *b = g->x.b;
     const place inside = loop_place(g, at, 3);
@@ -265,15 +278,7 @@ void order_free_even(order_free *g, place at) {
             b, order_free_name(g, "i"), vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, axis),
             op2(g, VYRE_EXPR_MUL, whole, vyre_build_var(b, by)), vyre_build_var(b, by));
     }
-    order_free_local(g, i, LEVEL_LANE, true);
-    g->rest = LEVEL_GRID;
-    order_free_list(g, inside, 2);
-    if (g->rest == LEVEL_GRID) {
-        order_free_sync(g, inside, true);
-        order_free_draw(g, true);
-    }
-    order_free_list(g, inside, 3);
-    order_free_end_loop(g, &inside);
+    loop_over_sync(g, &inside, i, LEVEL_LANE);
 }
 
 /* flags[(i + more) % circle] */
@@ -382,15 +387,7 @@ void order_free_alike(order_free *g, place at) {
     const place inside = loop_place(g, at, 3);
     const vyre_var i = vyre_build_for(b, order_free_name(g, "i"), vyre_build_u32(b, 0),
                                       vyre_build_var(b, n), VYRE_NONE);
-    order_free_local(g, i, LEVEL_GRID, true);
-    g->rest = LEVEL_GRID;
-    order_free_list(g, inside, 2);
-    if (g->rest == LEVEL_GRID) {
-        order_free_sync(g, inside, true);
-        order_free_draw(g, true);
-    }
-    order_free_list(g, inside, 3);
-    order_free_end_loop(g, &inside);
+    loop_over_sync(g, &inside, i, LEVEL_GRID);
 }
 
 /* Of the lanes that could end, most should go on. */

@@ -123,33 +123,31 @@ TEST(segments_reopen_the_regions_around_all_of_them) {
 /* A program of `outer` regions in which a function is called, whose body is `inner` regions, a
  * barrier in the innermost, an exit, and behind another barrier `ifs` ifs. */
 static char *deep_program(uint32_t outer, uint32_t inner, uint32_t ifs) {
+    static const char *const region = "region \"r\" {", *const branch =
+                                                            "if (o[global_id.x] != 3) {";
+    const struct {
+        const char *text;
+        uint32_t times;
+    } parts[] = {{"program p workgroup(2) elements(4) { inout o : u32[4];\n"
+                  "  fn f(v : u32) -> u32 {",
+                  1},
+                 {region, inner},
+                 {"grid_sync; if (o[3 - global_id.x] == 3) { exit; } grid_sync;", 1},
+                 {branch, ifs},
+                 {"o[global_id.x] = v;", 1},
+                 {"}", ifs},
+                 {"grid_sync; o[3 - global_id.x] = v;", 1},
+                 {"}", inner},
+                 {"return v + 1; }\n", 1},
+                 {region, outer},
+                 {"let x = f(2); o[global_id.x] = x;", 1},
+                 {"}", outer + 1}};
     char *text = calloc(1, 8192), *at = text;
-    at += sprintf(at, "program p workgroup(2) elements(4) { inout o : u32[4];\n"
-                      "  fn f(v : u32) -> u32 {");
-    for (uint32_t i = 0; i < inner; i++) {
-        at += sprintf(at, "region \"r\" {");
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        for (uint32_t i = 0; i < parts[p].times; i++) {
+            at += sprintf(at, "%s", parts[p].text);
+        }
     }
-    at += sprintf(at, "grid_sync; if (o[3 - global_id.x] == 3) { exit; } grid_sync;");
-    for (uint32_t i = 0; i < ifs; i++) {
-        at += sprintf(at, "if (o[global_id.x] != 3) {");
-    }
-    at += sprintf(at, "o[global_id.x] = v;");
-    for (uint32_t i = 0; i < ifs; i++) {
-        at += sprintf(at, "}");
-    }
-    at += sprintf(at, "grid_sync; o[3 - global_id.x] = v;");
-    for (uint32_t i = 0; i < inner; i++) {
-        at += sprintf(at, "}");
-    }
-    at += sprintf(at, "return v + 1; }\n");
-    for (uint32_t i = 0; i < outer; i++) {
-        at += sprintf(at, "region \"r\" {");
-    }
-    at += sprintf(at, "let x = f(2); o[global_id.x] = x;");
-    for (uint32_t i = 0; i < outer; i++) {
-        at += sprintf(at, "}");
-    }
-    (void)sprintf(at, "}");
     return text;
 }
 

@@ -170,20 +170,22 @@ static void write_words(vyre_text *text, const char *word) {
     }
 }
 
-/* What completes the word, as an assignment of the function's variables. */
-static void write_bash_filling(vyre_text *text, filling f, const char *word) {
-    switch (f) {
-    case NOTHING: vyre_text_puts(text, "return"); break;
-    case FILES: vyre_text_puts(text, "files='*'"); break;
-    case PROGRAMS: vyre_text_puts(text, "files='*.vy'"); break;
-    case OBJECTS: vyre_text_puts(text, "files='*.json'"); break;
-    case FOLDERS: vyre_text_puts(text, "files='*/'"); break;
-    case WORDS:
-        vyre_text_puts(text, "words='");
+/* What completes a word, by the shell's texts; behind that of WORDS stand the words. */
+static void write_filling(vyre_text *text, const char *const texts[], filling f, const char *word,
+                          const char *end) {
+    vyre_text_puts(text, texts[f]);
+    if (f == WORDS) {
         write_words(text, word);
-        vyre_text_puts(text, "'");
-        break;
+        vyre_text_puts(text, end);
     }
+}
+
+/* As an assignment of the function's variables. */
+static void write_bash_filling(vyre_text *text, filling f, const char *word) {
+    static const char *const texts[] = {
+        [NOTHING] = "return",         [FILES] = "files='*'",    [PROGRAMS] = "files='*.vy'",
+        [OBJECTS] = "files='*.json'", [FOLDERS] = "files='*/'", [WORDS] = "words='"};
+    write_filling(text, texts, f, word, "'");
 }
 
 static void write_bash_command(vyre_text *text, const cli_command *c) {
@@ -247,18 +249,13 @@ static void write_quoted(vyre_text *text, const char *plain, const char *escaped
 }
 
 static void write_zsh_filling(vyre_text *text, filling f, const char *word) {
-    switch (f) {
-    case NOTHING: vyre_text_puts(text, " "); break;
-    case FILES: vyre_text_puts(text, "_files"); break;
-    case PROGRAMS: vyre_text_puts(text, "_files -g \"*.vy\""); break;
-    case OBJECTS: vyre_text_puts(text, "_files -g \"*.json\""); break;
-    case FOLDERS: vyre_text_puts(text, "_files -/"); break;
-    case WORDS:
-        vyre_text_puts(text, "(");
-        write_words(text, word);
-        vyre_text_puts(text, ")");
-        break;
-    }
+    static const char *const texts[] = {[NOTHING] = " ",
+                                        [FILES] = "_files",
+                                        [PROGRAMS] = "_files -g \"*.vy\"",
+                                        [OBJECTS] = "_files -g \"*.json\"",
+                                        [FOLDERS] = "_files -/",
+                                        [WORDS] = "("};
+    write_filling(text, texts, f, word, ")");
 }
 
 /* BUF=FILE: behind the sign a file, before it whatever it is called. */
