@@ -38,3 +38,42 @@ expect_err '0 accesses outside of their memory'
 sed 's/    if (global/    grid_sync;\n&/' outside.vy >cut.vy
 expect_exit 4 "$VYRE" run cut.vy --in x=iota:100 --in n=0,0 --bounds --backend ref-split
 expect_err 'accesses outside are found in whole programs'
+
+# && || and ?: load only where C would; select loads all its operands.
+cat >asked.vy <<'VY'
+program asked workgroup(8) elements(8) {
+    in  a : u32[4];
+    out o : u32[8];
+    let i = global_id.x;
+    if (i < len(a) && a[i] > 1) { o[i] = 1; }
+    if (i >= len(a) || a[i] == 0) { o[i] += 2; }
+    o[i] += i < len(a) ? a[i] : 9;
+    let n = i;
+    while (n < len(a) && a[n] != 3) { n += 1; }
+    o[i] += n;
+    for (let k = i; k < len(a) && (k > 9 || a[k] != 2); k += 1) { o[i] += 10; }
+}
+VY
+expect_exit 0 "$VYRE" run asked.vy --in a=iota:4 --bounds=error --backend ref
+expect_err '0 accesses outside of their memory'
+expect_out 'o : u32[8] = 25 14 6 17 15 16 17 18'
+sed 's/i < len(a) ? a\[i\] : 9/select(i < len(a), a[i], 9)/' asked.vy >select.vy
+expect_exit 7 "$VYRE" run select.vy --in a=iota:4 --bounds=error --backend ref
+expect_err 'select.vy:7:5: error: 4 accesses outside of a, which has 4 elements: lane 4 reads a[4]'
+for backend in ref-split cpu; do
+    expect_exit 0 "$VYRE" run asked.vy --in a=iota:4 --backend $backend
+    expect_out 'o : u32[8] = 25 14 6 17 15 16 17 18'
+done
+# What is not loaded does not race.
+cat >raceless.vy <<'VY'
+program raceless workgroup(8) elements(8) {
+    inout a : u32[8];
+    out   o : u32[8];
+    let i = global_id.x;
+    if (i % 2 == 1 && a[i - 1] == 0) { o[i] = 1; }
+    if (i % 2 == 1) { a[i] = 1; }
+}
+VY
+expect_exit 0 "$VYRE" run raceless.vy --in a=zeros:8 --races=error --backend ref
+sed 's/i % 2 == 1 && /i > 0 \&\& /' raceless.vy >racy.vy
+expect_exit 7 "$VYRE" run racy.vy --in a=zeros:8 --races=error --backend ref
