@@ -12,7 +12,9 @@ typedef struct header {
 static void header_error(vyre_parser *p, const char *what) {
     char room[64];
     vyre_parser_error(p, "V209", p->at, p->at,
-                      "begin like program NAME workgroup(64) elements(len(x)) {",
+                      vyre_parser_is_text(p, p->at, "import")
+                          ? "imports stand in the braces of the program"
+                          : "begin like program NAME workgroup(64) elements(len(x)) {",
                       "expected %s, found %s", what, vyre_source_describe(&p->source, p->at, room));
 }
 

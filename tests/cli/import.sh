@@ -71,3 +71,9 @@ ln -s deep/more.vy p/lib/inside.vy
 printf 'import "inside.vy";\nimport "deep/consts.vy";\nfn twice(x : u32) -> u32 { return add(x, x); }\n' >p/lib/math.vy
 sed -i 's/^import.*//' p/lib/deep/more.vy
 expect_exit 0 "$VYRE" check p/main.vy
+
+# Above the program it is told where it belongs.
+printf 'import "lib/math.vy";\nprogram above workgroup(4) elements(4) { out y : u32[4]; y[0] = base; }\n' >p/above.vy
+expect_exit 1 "$VYRE" check p/above.vy
+expect_err 'p/above.vy:1:1: error[V209]: expected `program`, found `import`'
+expect_err 'fix: imports stand in the braces of the program'
