@@ -4,7 +4,8 @@
  *
  *   static   nothing in the program of the group loads from the buffer, or does atomics on it; all
  *            lanes of the gang store side by side, and fill whole lines: those of AVX-512 do by
- *            themselves, narrower ones together with the next gang, if no loop is in between
+ *            themselves, narrower ones together with the next gang, if no loop is in between, nor
+ *            a row of the group ends
  *   running  the buffer has at least as many bytes as the device says (`stream` of the context),
  *            and the address is a multiple of the vector, which such stores need
  *
@@ -36,6 +37,13 @@ static bool is_in_loop(const cpu_emit *e) {
         in_loop |= op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
     }
     return in_loop;
+}
+
+/* Whether the next gang goes on elsewhere, in the next row of its group, before a line is full. A
+ * line that is written in parts, with others in between, costs more than one that is fetched. */
+static bool leaves_lines(const cpu_emit *e, uint32_t size) {
+    const uint32_t *group = e->p->workgroup;
+    return e->form == CPU_FORM_LANES && group[1] * group[2] > 1 && group[0] * size % LINE != 0;
 }
 
 /* Whether the buffer is large, as a value of the entry block. */
@@ -72,9 +80,11 @@ void cpu_stream_end(cpu_emit *e, uint32_t label) {
 }
 
 void cpu_store_row(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v) {
-    const uint32_t bytes = e->width * vyre_type_size((vyre_type)e->p->decls[decl].type);
+    const uint32_t size = vyre_type_size((vyre_type)e->p->decls[decl].type);
+    const uint32_t bytes = e->width * size;
     const uint32_t vector = cpu_isa_vector_bytes(e->isa), part = bytes < vector ? bytes : vector;
-    if (!e->streams[decl] || part < 16 || (part < LINE && is_in_loop(e))) {
+    if (!e->streams[decl] || part < 16 ||
+        (part < LINE && (is_in_loop(e) || leaves_lines(e, size)))) {
         cpu_store_at(e, decl, address, v);
         return;
     }

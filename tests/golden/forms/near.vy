@@ -3,6 +3,7 @@ program near workgroup(8, 8) {
     in        a    : u32[];
     out       b    : u32[len(a)];
     out       c    : u32[64];
+    out       d    : u32[len(a)];
     workgroup t    : u32[64];
     private   best : u32[4];
 
@@ -14,6 +15,7 @@ program near workgroup(8, 8) {
     for (k in 0 .. 8) {
         sum = sum + t[k * 8 + local_id.x];
     }
+    d[here] = sum; // a part of a line
     barrier;
     let low = 0;
     let high = 63;
