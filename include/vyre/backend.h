@@ -168,6 +168,11 @@ typedef struct vyre_device_table {
      * barriers. The program is retained by the runtime while the kernel lives. */
     vyre_status (*compile)(vyre_backend_device *device, const vyre_program *program,
                            vyre_backend_kernel **out_kernel, vyre_diag *diag);
+    /* All segments of a module at once, at level SEGMENT; no two have the same name. Either all
+     * kernels are made or none; diag->segment is then the number of the program that failed, from
+     * 1, if it is known. (optional) NULL: they come one by one. */
+    vyre_status (*compile_many)(vyre_backend_device *device, const vyre_program *const *programs,
+                                uint32_t count, vyre_backend_kernel **out_kernels, vyre_diag *diag);
     void (*destroy)(vyre_backend_device *device, vyre_backend_kernel *kernel);
     /* Enqueues or runs; the memory of a launch is seen by the next one. One that was enqueued says
      * so in out_result, and VYRE_OK. VYRE_LIMIT of a program that waits for its grid: that grid is

@@ -12,6 +12,7 @@
 #define SPAN_zero           "zero"
 #define SPAN_equal          "compare"
 #define SPAN_compile        "compile"
+#define SPAN_compile_many   "compile"
 #define SPAN_launch         "launch"
 #define SPAN_finish         "wait"
 #define SPAN_fetch          "fetch"

@@ -26,6 +26,9 @@
              vyre_memory a, vyre_memory b, uint64_t size, bool *out_equal, vyre_diag *diag)        \
     CAN_FAIL(compile, (program, out_kernel, diag),                                                 \
              const vyre_program *program, vyre_backend_kernel **out_kernel, vyre_diag *diag)       \
+    CAN_FAIL(compile_many, (programs, count, out_kernels, diag),                                   \
+             const vyre_program *const *programs, uint32_t count,                                  \
+             vyre_backend_kernel **out_kernels, vyre_diag *diag)                                   \
     CANNOT(destroy, (kernel), vyre_backend_kernel *kernel)                                         \
     CAN_FAIL(launch, (kernel, launch, out_result, diag),                                           \
              vyre_backend_kernel *kernel, const vyre_launch *launch,                               \

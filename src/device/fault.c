@@ -41,10 +41,10 @@ typedef struct fault_device {
 
 /* What a driver would answer when that entry fails. */
 static vyre_status failure_of(unsigned op) {
-    return op == OP_allocate                             ? VYRE_OUT_OF_MEMORY
-           : op == OP_compile || op == OP_compile_module ? VYRE_UNSUPPORTED
-           : op == OP_open                               ? VYRE_NOT_FOUND
-                                                         : VYRE_DEVICE_FAILED;
+    return op == OP_allocate ? VYRE_OUT_OF_MEMORY
+           : op == OP_compile || op == OP_compile_many || op == OP_compile_module ? VYRE_UNSUPPORTED
+           : op == OP_open                                                        ? VYRE_NOT_FOUND
+                           : VYRE_DEVICE_FAILED;
 }
 
 static vyre_status fail(const vyre_fault *fault, unsigned op, vyre_diag *diag) {
@@ -101,13 +101,13 @@ static vyre_status no_choice(vyre_diag *diag, const char *what, const char *valu
     for (uint32_t i = 0; i < count; i++) {
         vyre_nearest_offer(&nearest, choices[i]);
     }
-    return vyre_fail(diag, VYRE_INVALID_ARGUMENT,
-                     "write op=launch&n=3&mode=once; op is an entry such as open, allocate, write, "
-                     "read, copy, zero, compile, launch, finish, fetch, await, compile_module, "
-                     "run_module; mode is once, always or lost",
-                     "a fault has no %s \"%s\"%s%s%s", what, value,
-                     nearest.best ? "; did you mean \"" : "", nearest.best ? nearest.best : "",
-                     nearest.best ? "\"?" : "");
+    return vyre_fail(
+        diag, VYRE_INVALID_ARGUMENT,
+        "write op=launch&n=3&mode=once; op is an entry such as open, allocate, write, "
+        "read, copy, zero, compile, compile_many, launch, finish, fetch, await, compile_module, "
+        "run_module; mode is once, always or lost",
+        "a fault has no %s \"%s\"%s%s%s", what, value, nearest.best ? "; did you mean \"" : "",
+        nearest.best ? nearest.best : "", nearest.best ? "\"?" : "");
 }
 
 static bool choose(const char *value, const char *const *choices, uint32_t count, uint8_t *out) {

@@ -267,10 +267,9 @@ vyre_status emit_c_file(const vyre_program *program, const vyre_emit_options *op
 vyre_status emit_cuda_file(const vyre_program *program, const vyre_emit_options *options,
                            const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 
-/* Kernels: a file with all segments, and the text for one program, whose kernel is called
- * NAME_kernel. Its arguments are,
- * by declaration: a pointer for a buffer, with a uint32_t behind it if emit_has_len; a param, bool
- * as uint32_t. */
+/* Kernels: a file with all segments, and the text for programs of which no two have the same name;
+ * the kernel of each is called NAME_kernel. Its arguments are, by declaration: a pointer for a
+ * buffer, with a uint32_t behind it if emit_has_len; a param, bool as uint32_t. */
 vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_options *options,
                              const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
 typedef struct emit_opencl_device {
@@ -279,7 +278,9 @@ typedef struct emit_opencl_device {
     bool runs_groups;     /* a work-item is a group, and its lanes are loops in the kernel ... */
     uint64_t group_bytes; /* ... for which there is so much local memory */
 } emit_opencl_device;
-vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
-                                const vyre_allocator *a, vyre_text *out, vyre_diag *diag);
+/* *out_failed: which program it was that failed. */
+vyre_status emit_opencl_programs(const vyre_program *const *programs, uint32_t count,
+                                 const emit_opencl_device *device, const vyre_allocator *a,
+                                 vyre_text *out, uint32_t *out_failed, vyre_diag *diag);
 
 #endif

@@ -185,7 +185,6 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
         return status;
     }
     const uint64_t units = memory / sizeof(uint64_t[8]) + 1;
-    vyre_text_puts(out, group_text);
     vyre_text_append(out, vyre_text_string(&file->segments), file->segments.length);
     put_kernel_head(out, (const uint32_t[]){1, 1, 1});
     vyre_text_printf(out, "%s_kernel(", e.p->name);
@@ -210,7 +209,8 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
 static vyre_status put_groups(const vyre_program *program, const emit_opencl_device *device,
                               const emit_dialect *dialect, emit_used *used, const vyre_allocator *a,
                               vyre_text *out, vyre_diag *diag) {
-    emit_c_state file = {.dialect = dialect, .a = *a, .unchecked = device->unchecked};
+    emit_c_state file = {
+        .dialect = dialect, .a = *a, .unchecked = device->unchecked, .used = *used};
     uint64_t memory = 0;
     vyre_text_init(&file.segments, a);
     vyre_status status = emit_c_group(&file, program, NULL, &memory, diag);
@@ -231,27 +231,41 @@ static vyre_status put_groups(const vyre_program *program, const emit_opencl_dev
     return status;
 }
 
-vyre_status emit_opencl_program(const vyre_program *program, const emit_opencl_device *device,
-                                const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
-    const vyre_program_view *p = vyre_program_get(program);
+static vyre_status put_one(const vyre_program *program, const emit_opencl_device *device,
+                           const emit_dialect *dialect, emit_used *used, const vyre_allocator *a,
+                           vyre_text *out, vyre_diag *diag) {
+    const emit_kernel_text how = {.dialect = dialect,
+                                  .name = vyre_program_get(program)->name,
+                                  .prologue = "",
+                                  .unchecked = device->unchecked};
+    return device->runs_groups ? put_groups(program, device, dialect, used, a, out, diag)
+                               : emit_kernel(&how, program, used, a, out, diag);
+}
+
+vyre_status emit_opencl_programs(const vyre_program *const *programs, uint32_t count,
+                                 const emit_opencl_device *device, const vyre_allocator *a,
+                                 vyre_text *out, uint32_t *out_failed, vyre_diag *diag) {
     emit_dialect dialect = emit_opencl;
     if (device->runs_groups) {
         run_groups(&dialect);
     }
     dialect.divides_wide = device->divides_wide;
-    const emit_kernel_text how = {
-        .dialect = &dialect, .name = p->name, .prologue = "", .unchecked = device->unchecked};
     emit_used used = {{0}};
-    vyre_text kernel;
-    vyre_text_init(&kernel, a);
-    vyre_status status = device->runs_groups
-                             ? put_groups(program, device, &dialect, &used, a, &kernel, diag)
-                             : emit_kernel(&how, program, &used, a, &kernel, diag);
-    if (status == VYRE_OK) {
-        const bool double_used = device->divides_wide || uses_type(p, VYRE_F64);
-        status = put_kernels(out, &dialect, &kernel, &used, double_used, a, diag);
+    bool double_used = device->divides_wide;
+    vyre_text kernels;
+    vyre_text_init(&kernels, a);
+    vyre_text_puts(&kernels, device->runs_groups ? group_text : "");
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        vyre_text_puts(&kernels, i ? "\n" : "");
+        double_used |= uses_type(vyre_program_get(programs[i]), VYRE_F64);
+        status = put_one(programs[i], device, &dialect, &used, a, &kernels, diag);
+        *out_failed = i;
     }
-    vyre_text_finish(&kernel);
+    if (status == VYRE_OK) {
+        status = put_kernels(out, &dialect, &kernels, &used, double_used, a, diag);
+    }
+    vyre_text_finish(&kernels);
     return status;
 }
 

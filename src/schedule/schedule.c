@@ -42,6 +42,29 @@ void vyre_schedule_label(const vyre_schedule *s, uint32_t segment, vyre_diag *di
     }
 }
 
+/* All segments in one call. */
+static vyre_status compile_many(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
+    const vyre_module_view *m = vyre_module_get(s->module);
+    const vyre_allocator *a = &s->device->allocator;
+    const vyre_call call = {
+        .device = s->device, .trace = trace, .name = vyre_program_get(m->source)->name};
+    vyre_backend_kernel **kernels = vyre_alloc_zeroed(a, m->segment_count, sizeof *kernels);
+    if (!kernels) {
+        return vyre_fail_memory(diag, "the kernels of a schedule");
+    }
+    const vyre_status status =
+        vyre_call_compile_many(&call, m->segments, m->segment_count, kernels, diag);
+    for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
+        s->segments[i].kernel = kernels[i];
+        vyre_call_count_code(&call, kernels[i]);
+    }
+    if (status != VYRE_OK && diag && diag->segment) {
+        vyre_schedule_label(s, diag->segment - 1, diag);
+    }
+    vyre_free(a, (void *)kernels, m->segment_count, sizeof *kernels);
+    return status;
+}
+
 static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(s->module);
     vyre_status status = VYRE_OK;
@@ -53,6 +76,9 @@ static vyre_status compile(vyre_schedule *s, vyre_trace *trace, vyre_diag *diag)
             vyre_call_count_code(&call, s->whole);
         }
         return status;
+    }
+    if (s->device->table->compile_many && m->segment_count > 0) {
+        return compile_many(s, trace, diag);
     }
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
         vyre_call call = {

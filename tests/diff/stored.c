@@ -170,6 +170,7 @@ void stored_check_folder(const char *device, const char *folder, const char *pre
     (void)snprintf(path, sizeof path, "%s/%s", VYRE_SOURCE_DIR, folder);
     DIR *directory = opendir(path);
     REQUIRE(directory);
+    run_keep(device);
     for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         const char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcmp(dot, ".vy") != 0 ||
@@ -193,6 +194,7 @@ void stored_check_folder(const char *device, const char *folder, const char *pre
         vyre_program_release(program);
     }
     (void)closedir(directory);
+    run_keep(NULL);
 }
 
 /* Of golden/check only those that are accepted: the others are no programs. */

@@ -7,7 +7,7 @@
 #include "harness/run.h"
 #include "vyre/device.h"
 
-enum { RANDOM = 8 };
+enum { RANDOM = 50 };
 
 /* Compiling takes most of the time, so that each folder is a test of its own, and a test that is
  * scaled down leaves all but the examples and lanes out. */

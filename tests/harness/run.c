@@ -111,6 +111,23 @@ void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, 
     }
 }
 
+/* What run_program uses instead of a device of its own. */
+static struct {
+    char uri[128];
+    vyre_device *device;
+} kept;
+
+void run_keep(const char *uri) {
+    if (kept.device) {
+        vyre_device_close(kept.device);
+        kept.device = NULL;
+    }
+    if (uri) {
+        (void)snprintf(kept.uri, sizeof kept.uri, "%s", uri);
+        kept.device = run_open(uri, NULL);
+    }
+}
+
 run_result run_program(const char *device_name, const vyre_program *program,
                        const vyre_input *inputs, uint32_t input_count,
                        const vyre_dispatch_options *options) {
@@ -120,11 +137,16 @@ run_result run_program(const char *device_name, const vyre_program *program,
         result.output_count += view->decls[i].role == VYRE_INOUT || view->decls[i].role == VYRE_OUT;
     }
     REQUIRE(result.output_count <= RUN_MOST_BUFFERS);
-    vyre_device *device = NULL;
-    result.status = vyre_device_open(added, device_name, NULL, &device, &result.diag);
+    const bool is_kept = kept.device && strcmp(kept.uri, device_name) == 0;
+    vyre_device *device = is_kept ? kept.device : NULL;
+    if (!is_kept) {
+        result.status = vyre_device_open(added, device_name, NULL, &device, &result.diag);
+    }
     if (result.status == VYRE_OK) {
         result.status = vyre_dispatch(device, program, inputs, input_count, result.outputs,
                                       result.output_count, options, &result.report, &result.diag);
+    }
+    if (device && !is_kept) {
         vyre_device_close(device);
     }
     return result;

@@ -40,7 +40,11 @@ void run_every_fault(const char *inner, vyre_status (*use)(vyre_device *device, 
 
 /* Skips the running test where there is no such device. */
 void run_need(const char *device);
-/* Runs on a device opened for the call. Inputs: one for every in and inout, in order. */
+/* run_program with that device uses one that stays open, until the next call; NULL: none. Opening
+ * takes longer than most programs where a driver loads its library for each context. */
+void run_keep(const char *uri);
+/* Runs on a device opened for the call, unless it is kept. Inputs: one for every in and inout, in
+ * order. */
 run_result run_program(const char *device, const vyre_program *program, const vyre_input *inputs,
                        uint32_t input_count, const vyre_dispatch_options *options);
 void run_finish(run_result *result);

@@ -2,6 +2,7 @@
  * give the right bytes is the business of tests/diff/test_opencl.c. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness/run.h"
 
@@ -144,7 +145,7 @@ TEST(nothing_leaks_whatever_call_fails) {
         "    w[global_id.x] = v[3 - global_id.x] + 1; grid_sync;\n"
         "    if (global_id.x == 0) { v[0] = mine - 1; } else { v[global_id.x] += w[0]; }\n"
         "    grid_sync; } }");
-    static const char *const ops[] = {"allocate", "write",  "read",  "zero", "compile",
+    static const char *const ops[] = {"allocate", "write",  "read",  "zero", "compile_many",
                                       "launch",   "finish", "fetch", "await"};
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         vyre_status status = VYRE_OK;
@@ -191,4 +192,75 @@ TEST(a_buffer_that_is_too_large_is_named_with_its_size) {
     CHECK_HAS(got.diag.message, bytes);
     run_finish(&got);
     vyre_program_release(p);
+}
+
+static const char add_neighbours[] =
+    "program p workgroup(32) elements(256) { inout v : u32[256]; scratch w : u32[256];\n"
+    "  w[global_id.x] = v[(global_id.x + 33) % 256]; grid_sync;\n"
+    "  v[global_id.x] = v[global_id.x] * 3 + w[(global_id.x + 65) % 256]; }";
+
+/* What so many dispatches in a row make of v. */
+static void add_on_host(uint32_t *v, uint32_t times) {
+    for (uint32_t k = 0; k < times; k++) {
+        uint32_t before[WORDS];
+        memcpy(before, v, sizeof before);
+        for (uint32_t i = 0; i < WORDS; i++) {
+            v[i] = before[i] * 3 + before[(i + 65 + 33) % WORDS];
+        }
+    }
+}
+
+TEST(dispatches_wait_in_a_queue_of_their_own) {
+    enum { EVENTS = 4 };
+    run_need("opencl");
+    vyre_device *device = run_open("opencl", NULL);
+    vyre_pipeline *pipeline = run_compile(device, add_neighbours);
+    uint32_t given[WORDS], want[WORDS], got[EVENTS][WORDS];
+    vyre_output out[EVENTS];
+    vyre_event *events[EVENTS] = {NULL};
+    vyre_diag diag = {0};
+    for (uint32_t i = 0; i < WORDS; i++) {
+        given[i] = want[i] = i * 7 + 1;
+    }
+    add_on_host(want, 1);
+    const vyre_input in = {given, sizeof given};
+    for (uint32_t k = 0; k < EVENTS; k++) {
+        out[k] = (vyre_output){got[k], sizeof got[k], sizeof got[k], true};
+        REQUIRE_OK(
+            vyre_pipeline_dispatch_async(pipeline, &in, 1, &out[k], 1, NULL, &events[k], &diag),
+            &diag);
+    }
+    REQUIRE_OK(vyre_event_wait(events[EVENTS - 1], NULL, &diag), &diag);
+    for (uint32_t k = 0; k < EVENTS; k++) { /* they were done in order */
+        CHECK(vyre_event_poll(events[k]));
+        CHECK_STATUS(vyre_event_wait(events[k], NULL, &diag), VYRE_OK, &diag);
+        CHECK(memcmp(got[k], want, sizeof want) == 0);
+        vyre_event_release(events[k]);
+    }
+    vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
+}
+
+TEST(a_sequence_is_its_dispatches_in_a_row) {
+    run_need("opencl");
+    vyre_device *device = run_open("opencl", NULL);
+    vyre_pipeline *pipeline = run_compile(device, add_neighbours);
+    uint32_t want[WORDS], got[WORDS] = {0};
+    vyre_diag diag = {0};
+    for (uint32_t i = 0; i < WORDS; i++) {
+        want[i] = i * 7 + 1;
+    }
+    vyre_buffer *v = run_buffer(device, want, WORDS);
+    const vyre_sequence_step step = {pipeline, &v, 1, NULL};
+    const vyre_read_range read = {v, 0, got, sizeof got};
+    const vyre_sequence sequence = {&step, &step, 1, 1, 5, &read, 1};
+    vyre_sequence_report report = {0};
+    add_on_host(want, 6);
+    REQUIRE_OK(vyre_sequence_run(&sequence, &report, &diag), &diag);
+    CHECK_EQ(report.dispatches, 6);
+    CHECK_EQ(report.stats.launches, 12);
+    CHECK(memcmp(got, want, sizeof want) == 0);
+    vyre_buffer_destroy(v);
+    vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
 }

@@ -276,6 +276,7 @@ static const vyre_device_table table = {
     .copy = copy,
     .zero = zero,
     .compile = opencl_compile,
+    .compile_many = opencl_compile_many,
     .destroy = opencl_destroy,
     .origin = opencl_origin,
     .launch = opencl_launch,

@@ -24,27 +24,46 @@ static vyre_expr find_division(const vyre_program_view *p) {
     return VYRE_NONE;
 }
 
-static vyre_status make(opencl_device *device, opencl_kernel *kernel, vyre_diag *diag) {
-    const char *name = vyre_program_get(kernel->source)->name;
-    char entry[VYRE_LIMIT_NAME + 16];
-    int32_t code = 0;
+static vyre_status check_division(const opencl_device *device, const vyre_program *program,
+                                  vyre_diag *diag) {
+    const vyre_expr division = device->divides_exactly || device->has_f64
+                                   ? VYRE_NONE
+                                   : find_division(vyre_program_get(program));
+    return division == VYRE_NONE
+               ? VYRE_OK
+               : vyre_fail_at(diag, VYRE_UNSUPPORTED, "",
+                              vyre_program_expr_place(program, division),
+                              "use another device, or f64",
+                              "this OpenCL device does not round quotients and roots of f32 as "
+                              "IEEE 754 does");
+}
+
+/* What the driver makes of all of them. *out_failed: which of them failed, if one did. */
+static vyre_status build_all(opencl_device *device, const vyre_program *const *programs,
+                             uint32_t count, cl_object *out_program, bool *out_is_from_disk,
+                             uint32_t *out_failed, vyre_diag *diag) {
     const emit_opencl_device how = {.divides_wide = !device->divides_exactly,
                                     .unchecked = device->unchecked,
                                     .runs_groups = device->is_processor,
                                     .group_bytes = device->local_bytes};
+    vyre_status status = VYRE_OK;
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        status = check_division(device, programs[i], diag);
+        *out_failed = i;
+    }
     vyre_text text;
     vyre_text_init(&text, &device->allocator);
-    vyre_status status = emit_opencl_program(kernel->source, &how, &device->allocator, &text, diag);
     if (status == VYRE_OK) {
-        status = opencl_build(device, name, &text, &kernel->program, &kernel->is_from_disk, diag);
+        status = emit_opencl_programs(programs, count, &how, &device->allocator, &text, out_failed,
+                                      diag);
+    }
+    if (status == VYRE_OK) {
+        *out_failed = VYRE_NONE;
+        status = opencl_build(device, vyre_program_get(programs[0])->name, &text, out_program,
+                              out_is_from_disk, diag);
     }
     vyre_text_finish(&text);
-    if (status != VYRE_OK) {
-        return status;
-    }
-    (void)snprintf(entry, sizeof entry, "%s_kernel", name);
-    kernel->kernel = device->cl.CreateKernel(kernel->program, entry, &code);
-    return kernel->kernel ? VYRE_OK : opencl_fail(diag, code, "make a kernel");
+    return status;
 }
 
 void opencl_origin(vyre_backend_device *object, const vyre_backend_kernel *kernel,
@@ -62,48 +81,68 @@ void opencl_destroy(vyre_backend_device *object, vyre_backend_kernel *given) {
     if (kernel->kernel) {
         (void)device->cl.ReleaseKernel(kernel->kernel);
     }
-    if (kernel->program) {
-        (void)device->cl.ReleaseProgram(kernel->program);
-    }
     vyre_free(a, kernel->memory, count, sizeof *kernel->memory);
     vyre_free(a, kernel->counts, count, sizeof *kernel->counts);
     vyre_free(a, kernel->values, count, sizeof *kernel->values);
     vyre_free(a, kernel, 1, sizeof *kernel);
 }
 
-vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *program,
-                           vyre_backend_kernel **out_kernel, vyre_diag *diag) {
-    opencl_device *device = (opencl_device *)object;
+/* The driver keeps what it made of the text as long as there are kernels of it. */
+static vyre_status make(opencl_device *device, const vyre_program *program, cl_object built,
+                        bool is_from_disk, vyre_backend_kernel **out_kernel, vyre_diag *diag) {
     const vyre_allocator *a = &device->allocator;
     const vyre_program_view *p = vyre_program_get(program);
-    const vyre_expr division =
-        device->divides_exactly || device->has_f64 ? VYRE_NONE : find_division(p);
-    if (division != VYRE_NONE) {
-        return vyre_fail_at(diag, VYRE_UNSUPPORTED, "", vyre_program_expr_place(program, division),
-                            "use another device, or f64",
-                            "this OpenCL device does not round quotients and roots of f32 as IEEE "
-                            "754 does");
-    }
+    char entry[VYRE_LIMIT_NAME + 16];
     opencl_kernel *kernel = vyre_alloc_zeroed(a, 1, sizeof *kernel);
     if (!kernel) {
         return vyre_fail_memory(diag, "a kernel");
     }
+    *out_kernel = (vyre_backend_kernel *)kernel;
     kernel->source = program;
+    kernel->is_from_disk = is_from_disk;
     kernel->memory = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->memory);
     kernel->counts = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->counts);
     kernel->values = vyre_alloc_zeroed(a, p->decl_count, sizeof *kernel->values);
-    vyre_status status = kernel->memory && kernel->counts && kernel->values
-                             ? VYRE_OK
-                             : vyre_fail_memory(diag, "a kernel");
-    if (status == VYRE_OK) {
-        status = make(device, kernel, diag);
+    if (!kernel->memory || !kernel->counts || !kernel->values) {
+        return vyre_fail_memory(diag, "a kernel");
     }
-    if (status == VYRE_OK) {
-        *out_kernel = (vyre_backend_kernel *)kernel;
-    } else {
-        opencl_destroy(object, (vyre_backend_kernel *)kernel);
+    int32_t code = 0;
+    (void)snprintf(entry, sizeof entry, "%s_kernel", p->name);
+    kernel->kernel = device->cl.CreateKernel(built, entry, &code);
+    return kernel->kernel ? VYRE_OK : opencl_fail(diag, code, "make a kernel");
+}
+
+vyre_status opencl_compile_many(vyre_backend_device *object, const vyre_program *const *programs,
+                                uint32_t count, vyre_backend_kernel **out_kernels,
+                                vyre_diag *diag) {
+    opencl_device *device = (opencl_device *)object;
+    cl_object built = NULL;
+    bool is_from_disk = false;
+    uint32_t failed = VYRE_NONE;
+    memset((void *)out_kernels, 0, count * sizeof *out_kernels);
+    vyre_status status = build_all(device, programs, count, &built, &is_from_disk, &failed, diag);
+    for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
+        status = make(device, programs[i], built, is_from_disk, &out_kernels[i], diag);
+        failed = status == VYRE_OK ? VYRE_NONE : i;
+    }
+    if (built) {
+        (void)device->cl.ReleaseProgram(built);
+    }
+    for (uint32_t i = 0; i < count && status != VYRE_OK; i++) {
+        if (out_kernels[i]) {
+            opencl_destroy(object, out_kernels[i]);
+            out_kernels[i] = NULL;
+        }
+    }
+    if (status != VYRE_OK && failed != VYRE_NONE && diag) {
+        diag->segment = failed + 1;
     }
     return status;
+}
+
+vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *program,
+                           vyre_backend_kernel **out_kernel, vyre_diag *diag) {
+    return opencl_compile_many(object, &program, 1, out_kernel, diag);
 }
 
 /* ---- launching ---- */

@@ -37,7 +37,7 @@ typedef struct opencl_device {
 } opencl_device;
 
 typedef struct opencl_kernel {
-    cl_object program, kernel;
+    cl_object kernel;
     const vyre_program *source;
     /* What arguments are bound to, by declaration; only what changed is bound again. */
     vyre_memory *memory;
@@ -67,6 +67,8 @@ vyre_status opencl_build(opencl_device *device, const char *name, const vyre_tex
 /* kernel.c */
 vyre_status opencl_compile(vyre_backend_device *object, const vyre_program *program,
                            vyre_backend_kernel **out_kernel, vyre_diag *diag);
+vyre_status opencl_compile_many(vyre_backend_device *object, const vyre_program *const *programs,
+                                uint32_t count, vyre_backend_kernel **out_kernels, vyre_diag *diag);
 void opencl_origin(vyre_backend_device *object, const vyre_backend_kernel *kernel,
                    vyre_code_origin *out_origin);
 void opencl_destroy(vyre_backend_device *object, vyre_backend_kernel *given);
