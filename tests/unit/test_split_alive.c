@@ -59,83 +59,99 @@ static void expect_memory(const char *declarations, const char *body, const char
     run_everywhere(text, NULL, 0, 0, want, count);
 }
 
+typedef struct memory_case {
+    const char *declarations, *body, *carries;
+    const uint32_t *want;
+    size_t count;
+} memory_case;
+
+static void expect_memories(const memory_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const memory_case *c = &cases[i];
+        expect_memory(c->declarations, c->body, c->carries, c->want, (uint32_t)c->count);
+    }
+}
+
 TEST(workgroup_memory_that_is_overwritten_is_not_alive) {
     static const char *const two = "workgroup w : u32[2];";
-    expect_memory(two,
-                  "w[l] = i; barrier; s[i] = w[1 - l]; grid_sync; w[local_id.x] = s[3 - i];\n"
-                  "barrier; o[i] = w[1 - l];",
-                  "i recomputed 0, l recomputed 0", RUN_WORDS(3, 2, 1, 0));
-    /* Where all lanes of a group go together, as long as they do. */
-    expect_memory(two,
-                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
-                  "barrier; o[i] = w[1 - l]; }",
-                  "i recomputed 0, l recomputed 0", RUN_WORDS(2, 3));
-    expect_memory(two,
-                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i]; }\n"
-                  "barrier; o[i] = w[1 - l];",
-                  "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(2, 3, 3, 2));
-    expect_memory(two,
-                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i]; }\n"
-                  "barrier; o[i] = w[l];",
-                  "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(3, 1, 1, 3));
-    expect_memory(two,
-                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i];\n"
-                  "o[i] = w[l] + w[1]; } barrier;",
-                  "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(4, 0, 4, 0));
-    /* Not by its own old value, not in part, not if lanes have ended. */
-    expect_memory(two, "w[l] = i; s[i] = i; grid_sync; w[l] = w[l] + s[3 - i]; o[i] = w[l];",
-                  "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(3, 3, 3, 3));
-    expect_memory("workgroup w : u32[3];",
-                  "w[l + 1] = i; s[i] = i; grid_sync; w[l] = s[3 - i]; barrier; o[i] = w[2];",
-                  "i recomputed 0, l recomputed 0, w workgroup 3", RUN_WORDS(1, 1, 3, 3));
-    expect_memory(two,
-                  "w[l] = i; s[i] = i; if (l == 0) { exit; } grid_sync; w[l] = s[3 - i];\n"
-                  "barrier; o[i] = w[0];",
-                  "i recomputed 0, l recomputed 0, w workgroup 2, (lanes that ended) recomputed 0",
-                  RUN_WORDS(0, 0, 0, 2));
+    const memory_case cases[] = {
+        {two,
+         "w[l] = i; barrier; s[i] = w[1 - l]; grid_sync; w[local_id.x] = s[3 - i];\n"
+         "barrier; o[i] = w[1 - l];",
+         "i recomputed 0, l recomputed 0", RUN_WORDS(3, 2, 1, 0)},
+        /* Where all lanes of a group go together, as long as they do. */
+        {two,
+         "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
+         "barrier; o[i] = w[1 - l]; }",
+         "i recomputed 0, l recomputed 0", RUN_WORDS(2, 3)},
+        {two,
+         "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i]; }\n"
+         "barrier; o[i] = w[1 - l];",
+         "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(2, 3, 3, 2)},
+        {two,
+         "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i]; }\n"
+         "barrier; o[i] = w[l];",
+         "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(3, 1, 1, 3)},
+        {two,
+         "w[l] = i; s[i] = i; grid_sync; if (l == 0) { w[l] = s[3 - i];\n"
+         "o[i] = w[l] + w[1]; } barrier;",
+         "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(4, 0, 4, 0)},
+        /* Not by its own old value, not in part, not if lanes have ended. */
+        {two, "w[l] = i; s[i] = i; grid_sync; w[l] = w[l] + s[3 - i]; o[i] = w[l];",
+         "i recomputed 0, l recomputed 0, w workgroup 2", RUN_WORDS(3, 3, 3, 3)},
+        {"workgroup w : u32[3];",
+         "w[l + 1] = i; s[i] = i; grid_sync; w[l] = s[3 - i]; barrier; o[i] = w[2];",
+         "i recomputed 0, l recomputed 0, w workgroup 3", RUN_WORDS(1, 1, 3, 3)},
+        {two,
+         "w[l] = i; s[i] = i; if (l == 0) { exit; } grid_sync; w[l] = s[3 - i];\n"
+         "barrier; o[i] = w[0];",
+         "i recomputed 0, l recomputed 0, w workgroup 2, (lanes that ended) recomputed 0",
+         RUN_WORDS(0, 0, 0, 2)},
+    };
+    expect_memories(cases, sizeof cases / sizeof *cases);
 }
 
 TEST(workgroup_memory_that_lanes_overwrite_in_turn_is_not_alive) {
     static const char *const five = "workgroup w : u32[5]; const n = 5;";
     static const char *const dead = "i recomputed 0, l recomputed 0";
     static const char *const alive = "i recomputed 0, l recomputed 0, w workgroup 5";
-    expect_memory(five,
-                  "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
-                  "barrier; o[i] = w[4 - l];",
-                  dead, RUN_WORDS(3, 2, 1, 0));
-    expect_memory(
-        five,
-        "w[l] = i; s[i] = i; grid_sync; { { for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
-        "barrier; } } o[i] = w[4 - l];",
-        dead, RUN_WORDS(3, 2, 1, 0));
-    /* Not if some are left out, by step, end, a jump or for other lanes; not by old values. */
-    expect_memory(
-        five,
-        "w[l + 1] = i; s[i] = i; grid_sync; for (k in l .. n step 3) { w[k] = s[3 - i]; }\n"
-        "barrier; o[i] = w[2];",
-        alive, RUN_WORDS(1, 1, 3, 3));
-    expect_memory(
-        five,
-        "w[l + 3] = i; s[i] = i; grid_sync; for (k in l .. 4 step 2) { w[k] = s[3 - i]; }\n"
-        "barrier; o[i] = w[4];",
-        alive, RUN_WORDS(1, 1, 3, 3));
-    expect_memory(five,
-                  "w[l + 2] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i];\n"
-                  "if (k == 1) { break; } } barrier; o[i] = w[3];",
-                  alive, RUN_WORDS(1, 1, 3, 3));
-    expect_memory(five,
-                  "w[l] = i; s[i] = i; grid_sync; if (l == 0) { for (k in l .. n step 2) {\n"
-                  "w[k] = s[3 - i]; } o[i] = w[l] + w[1]; }",
-                  alive, RUN_WORDS(4, 0, 4, 0));
-    expect_memory(five,
-                  "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) {\n"
-                  "w[k] = w[k] + s[3 - i]; } o[i] = w[l];",
-                  alive, RUN_WORDS(3, 3, 3, 3));
-    /* What is new stays so when it is set again within. */
-    expect_memory("workgroup w : u32[2];",
-                  "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
-                  "for (r in 0 .. 2) { w[l] = w[l] + 1; } o[i] = w[l]; }",
-                  dead, RUN_WORDS(5, 4, 0, 0));
+    const memory_case cases[] = {
+        {five,
+         "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
+         "barrier; o[i] = w[4 - l];",
+         dead, RUN_WORDS(3, 2, 1, 0)},
+        {five,
+         "w[l] = i; s[i] = i; grid_sync; { { for (k in l .. n step 2) { w[k] = s[3 - i]; }\n"
+         "barrier; } } o[i] = w[4 - l];",
+         dead, RUN_WORDS(3, 2, 1, 0)},
+        /* Not if some are left out, by step, end, a jump or for other lanes; not by old values. */
+        {five,
+         "w[l + 1] = i; s[i] = i; grid_sync; for (k in l .. n step 3) { w[k] = s[3 - i]; }\n"
+         "barrier; o[i] = w[2];",
+         alive, RUN_WORDS(1, 1, 3, 3)},
+        {five,
+         "w[l + 3] = i; s[i] = i; grid_sync; for (k in l .. 4 step 2) { w[k] = s[3 - i]; }\n"
+         "barrier; o[i] = w[4];",
+         alive, RUN_WORDS(1, 1, 3, 3)},
+        {five,
+         "w[l + 2] = i; s[i] = i; grid_sync; for (k in l .. n step 2) { w[k] = s[3 - i];\n"
+         "if (k == 1) { break; } } barrier; o[i] = w[3];",
+         alive, RUN_WORDS(1, 1, 3, 3)},
+        {five,
+         "w[l] = i; s[i] = i; grid_sync; if (l == 0) { for (k in l .. n step 2) {\n"
+         "w[k] = s[3 - i]; } o[i] = w[l] + w[1]; }",
+         alive, RUN_WORDS(4, 0, 4, 0)},
+        {five,
+         "w[l] = i; s[i] = i; grid_sync; for (k in l .. n step 2) {\n"
+         "w[k] = w[k] + s[3 - i]; } o[i] = w[l];",
+         alive, RUN_WORDS(3, 3, 3, 3)},
+        /* What is new stays so when it is set again within. */
+        {"workgroup w : u32[2];",
+         "w[l] = i; s[i] = i; grid_sync; if (group_id.x == 0) { w[l] = s[3 - i];\n"
+         "for (r in 0 .. 2) { w[l] = w[l] + 1; } o[i] = w[l]; }",
+         dead, RUN_WORDS(5, 4, 0, 0)},
+    };
+    expect_memories(cases, sizeof cases / sizeof *cases);
 }
 
 /* What lanes end by is asked again, where it is the same in all launches. */
@@ -307,38 +323,40 @@ TEST(lanes_that_ended_are_found_by_their_guards) {
 TEST(private_arrays_that_are_overwritten_are_not_alive) {
     static const char *const two = "private a : u32[2]; const n = 2;";
     static const char *const dead = "i recomputed 0", *const alive = "i recomputed 0, a private 2";
-    expect_memory(
-        two,
-        "a[0] = i; s[i] = i; grid_sync; for (k in 0 .. n) { let j = k; a[j] = s[3 - i]; }\n"
-        "o[i] = a[0] + a[1];",
-        dead, RUN_WORDS(6, 4, 2, 0));
-    expect_memory(two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; a[0] = 1; o[i] = a[1];",
-                  dead, RUN_WORDS(3, 2, 1, 0));
-    expect_memory(two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; o[i] = a[0]; a[0] = 1;",
-                  alive, RUN_WORDS(0, 1, 2, 3));
-    expect_memory(two,
-                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[1] = s[3 - i]; } a[1] = 7;\n"
-                  "o[i] = a[0];",
-                  alive, RUN_WORDS(0, 1, 2, 3));
-    expect_memory(two,
-                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[0] = s[3 - i]; } a[1] = 7;\n"
-                  "o[i] = a[0];",
-                  alive, RUN_WORDS(0, 1, 1, 0));
-    expect_memory(two,
-                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i];\n"
-                  "if (k == i) { break; } } o[i] = a[1];",
-                  alive, RUN_WORDS(0, 2, 1, 0));
-    expect_memory(two,
-                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i] + a[1]; }\n"
-                  "o[i] = a[0];",
-                  alive, RUN_WORDS(3, 3, 3, 3));
-    expect_memory(two,
-                  "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. 1) { a[k] = s[3 - i]; }\n"
-                  "o[i] = a[1];",
-                  alive, RUN_WORDS(0, 1, 2, 3));
-    /* In an arm, up to its end. */
-    expect_memory(two,
-                  "a[0] = i; s[i] = i; grid_sync; if (i > 1) { for (k in 0 .. n)\n"
-                  "{ a[k] = s[3 - i]; } o[i] = a[0]; }",
-                  dead, RUN_WORDS(0, 0, 1, 0));
+    const memory_case cases[] = {
+        {two,
+         "a[0] = i; s[i] = i; grid_sync; for (k in 0 .. n) { let j = k; a[j] = s[3 - i]; }\n"
+         "o[i] = a[0] + a[1];",
+         dead, RUN_WORDS(6, 4, 2, 0)},
+        {two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; a[0] = 1; o[i] = a[1];", dead,
+         RUN_WORDS(3, 2, 1, 0)},
+        {two, "a[0] = i; s[i] = i; grid_sync; a[1] = s[3 - i]; o[i] = a[0]; a[0] = 1;", alive,
+         RUN_WORDS(0, 1, 2, 3)},
+        {two,
+         "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[1] = s[3 - i]; } a[1] = 7;\n"
+         "o[i] = a[0];",
+         alive, RUN_WORDS(0, 1, 2, 3)},
+        {two,
+         "a[0] = i; s[i] = i; grid_sync; if (i > 1) { a[0] = s[3 - i]; } a[1] = 7;\n"
+         "o[i] = a[0];",
+         alive, RUN_WORDS(0, 1, 1, 0)},
+        {two,
+         "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i];\n"
+         "if (k == i) { break; } } o[i] = a[1];",
+         alive, RUN_WORDS(0, 2, 1, 0)},
+        {two,
+         "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. n) { a[k] = s[3 - i] + a[1]; }\n"
+         "o[i] = a[0];",
+         alive, RUN_WORDS(3, 3, 3, 3)},
+        {two,
+         "a[1] = i; s[i] = i; grid_sync; for (k in 0 .. 1) { a[k] = s[3 - i]; }\n"
+         "o[i] = a[1];",
+         alive, RUN_WORDS(0, 1, 2, 3)},
+        /* In an arm, up to its end. */
+        {two,
+         "a[0] = i; s[i] = i; grid_sync; if (i > 1) { for (k in 0 .. n)\n"
+         "{ a[k] = s[3 - i]; } o[i] = a[0]; }",
+         dead, RUN_WORDS(0, 0, 1, 0)},
+    };
+    expect_memories(cases, sizeof cases / sizeof *cases);
 }
