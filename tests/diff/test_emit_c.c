@@ -44,6 +44,13 @@ TEST(examples_on_threads_by_gcc_at_its_best) {
     check_examples("emit-c://cc=gcc&opt=2&threads=1");
 }
 
+TEST(words_of_several_types_by_gcc_at_its_best) {
+    stored_totals t = {0};
+    need("emit-c://cc=gcc&opt=2");
+    stored_check_folder("emit-c://cc=gcc&opt=2", "tests/golden/diff", "carried_", NULL, &t);
+    CHECK(t.same >= 1);
+}
+
 TEST(examples_by_clang_at_its_best) {
     check_examples("emit-c://cc=clang&opt=2");
 }
