@@ -8,7 +8,8 @@
  * first. Why that is right: a compare-and-swap that finds another value is a load, by definition. A
  * min, max, and, or of ordering `relaxed` that changes nothing orders nothing else, so at the
  * moment of the load it has happened; with another ordering it would also publish what the lane
- * wrote before, which a load does not, so there the lock stays. */
+ * wrote before, which a load does not, so there the lock stays. One thread looks first, too: what
+ * is not stored need not be written back. */
 #include <stdio.h>
 
 #include "backend/cpu/emit.h"
@@ -116,6 +117,9 @@ static cpu_value retried(cpu_emit *e, vyre_atomic_op op, const place *at) {
 static cpu_value locked(cpu_emit *e, vyre_atomic_op op, const place *at) {
     const char *type = cpu_type(e, at->type, false), *name = name_of(op, at->type);
     const uint32_t size = vyre_type_size(at->type);
+    if (e->alone) {
+        return plainly(e, op, at);
+    }
     if (name) {
         return cpu_new(e, at->type, CPU_ONE, "atomicrmw %s ptr %s, %s %s %s, align %u", name,
                        at->address.text, type, at->value.text, at->ordering, size);
@@ -171,13 +175,14 @@ static cpu_value shared(cpu_emit *e, const vyre_stmt_node *s, place *at) {
     const vyre_atomic_op op = (vyre_atomic_op)s->sub;
     const bool relaxed = s->ordering == VYRE_RELAXED;
     at->ordering = relaxed ? "monotonic" : "seq_cst";
-    return looks_first(op, at->type, relaxed) ? looked_at(e, op, at) : locked(e, op, at);
+    return looks_first(op, at->type, relaxed || e->alone) ? looked_at(e, op, at)
+                                                          : locked(e, op, at);
 }
 
 /* Of one lane: the old value, or 0 beyond the end. */
 static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, place *at) {
     const uint32_t label = cpu_label(e);
-    const bool is_shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER && !e->alone;
+    const bool is_shared = e->bindings[s->decl].meaning == CPU_IS_BUFFER;
     const char *type = cpu_type(e, at->type, false);
     cpu_need_base(e, s->decl);
     cpu_value inside =
