@@ -110,7 +110,8 @@ static void draw_digits(order_free *g, tile *t) {
 
 /* In which dimension the digit lies. */
 static uint32_t dimension_of(const tile *t, uint32_t i) {
-    return t->count < t->memory.rank ? i : i * t->memory.rank / t->count;
+    const uint32_t in = t->count < t->memory.rank ? i : i * t->memory.rank / t->count;
+    return in < 3 ? in : 2; /* it always is; the analyser can't know */
 }
 
 static uint32_t radix_of(const tile *t, uint32_t i) {
