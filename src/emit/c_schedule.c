@@ -252,6 +252,9 @@ static vyre_status put_step(emit_c_schedule *s, uint32_t number, vyre_diag *diag
         vyre_text_printf(e->out, "vy_step_%u:;\n", (unsigned)number);
     }
     vyre_status status = step->segment == VYRE_NONE ? VYRE_OK : put_launch(s, step, diag);
+    if (step->segment != VYRE_NONE && e->dialect->settled) {
+        emit_line(e, "%s", e->dialect->settled);
+    }
     if (step->sync) {
         emit_line_of(e, step->place, "// %s", of_grid ? "grid_sync" : "barrier");
     }

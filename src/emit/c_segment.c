@@ -75,6 +75,7 @@ const emit_dialect emit_c = {
     .element = "p[i]",
     .restricted = "restrict ",
     .zero = "memset",
+    .settled = "__atomic_signal_fence(__ATOMIC_SEQ_CST);",
     .lanes_are_loops = true,
     .end_lane = "goto vy_next;",
     .atomic = atomic_text,

@@ -125,9 +125,7 @@ static const emit_host host = {
     .segment = emit_c_segment,
     .head = "/* Program $X as C11, made by vyre $Y.\n"
             " *\n"
-            " * Compile with  cc -O2 -ffp-contract=off -fno-strict-aliasing -c FILE  (carried "
-            "words have\n"
-            " * several types) and add -fopenmp for threads; link "
+            " * Compile with  cc -O2 -ffp-contract=off -c FILE  and add -fopenmp for threads; link "
             "with -lm.\n"
             " * Results are the same to the bit on every machine with IEEE floats; never use "
             "-ffast-math.\n"

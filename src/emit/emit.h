@@ -92,6 +92,7 @@ typedef struct emit_dialect {
     /* What stands before the name of a kernel. */
     void (*kernel)(vyre_text *out, const uint32_t workgroup[3]);
     const char *zero;     /* a function like memset for the memory of a group */
+    const char *settled;  /* keeps accesses in order that differ in type: words of carried state */
     bool lanes_are_loops; /* one thread runs the lanes of a group, one after the other */
     bool tunes_lanes; /* loops over lanes are as short as can be, and bounds tested once in a row */
     bool keeps_params_as_words; /* bool params come as uint32_t */

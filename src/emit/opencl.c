@@ -78,6 +78,7 @@ static void run_groups(emit_dialect *d) {
     d->end_lane = "goto vy_next;";
     d->barrier = NULL;
     d->zero = "vy_zero";
+    d->settled = "__asm__ volatile(\"\" ::: \"memory\");";
     d->ids[VYRE_BUILTIN_GROUP_ID] = "vy->group_$x";
     d->ids[VYRE_BUILTIN_NUM_GROUPS] = "vy->groups_$x";
     d->ids[VYRE_BUILTIN_GLOBAL_SIZE] = "vy->groups_$x * $s";

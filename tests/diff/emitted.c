@@ -118,8 +118,7 @@ static vyre_status compile(vyre_backend_device *object, const vyre_program *prog
 static void build(emitted_device *device) {
     char options[256];
     (void)snprintf(options, sizeof options,
-                   "%s -std=c11 -O%c -ffp-contract=off -fno-strict-aliasing -w -fPIC -shared %s "
-                   "%s " SANITIZERS,
+                   "%s -std=c11 -O%c -ffp-contract=off -w -fPIC -shared %s %s " SANITIZERS,
                    device->compiler, device->effort, device->threads ? "-fopenmp" : "",
                    strcmp(device->compiler, "gcc") == 0 ? address : "");
     emitted_texts_build(&device->texts, options);

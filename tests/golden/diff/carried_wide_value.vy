@@ -1,5 +1,5 @@
 // A value of 64 bits is carried over a barrier and read as two words: that is two types for one
-// memory, which emitted C may do only with -fno-strict-aliasing.
+// memory, which a compiler of C may take for two memories.
 program p workgroup(1) grid(1, 1, 1) {
     inout inout_0 : u32[1];
     out out_6 : f32[72];
