@@ -10,6 +10,9 @@
  * x is not below end - t any more. c + x must not wrap: global_size.x + c has to be below 2^32,
  * which the caller makes sure of.
  *
+ * Behind an even loop (vyre_shapes_even) lanes agree on what it assigned as they did in it, and
+ * barriers may rest on that; behind guards they would not. Such a loop is left alone, too.
+ *
  * A body that touches workgroup memory is bound to its group: a cut would carry that memory over
  * every trip. Such a loop is left alone.
  *
@@ -148,6 +151,19 @@ static bool touches_group(const finder *f, vyre_stmt loop) {
     return touches;
 }
 
+static bool assigns_outside(const finder *f, vyre_stmt s, vyre_stmt loop) {
+    const vyre_stmt_node *n = &f->p->stmts[s];
+    return n->op == VYRE_STMT_ASSIGN && f->bound_at[n->var] < loop;
+}
+
+static bool leaves_agreed(const finder *f, vyre_stmt loop) {
+    bool assigns = false;
+    for (vyre_stmt s = loop + 1; s < f->p->stmts[loop].match; s++) {
+        assigns |= assigns_outside(f, s, loop);
+    }
+    return assigns && vyre_shapes_even(f->shapes, loop - f->p->entry);
+}
+
 /* Whether the body is straight and short, goes to its end, and assigns variables from outside. */
 static bool adds_up(const finder *f, vyre_stmt loop) {
     const vyre_stmt_node *opener = &f->p->stmts[loop];
@@ -155,8 +171,7 @@ static bool adds_up(const finder *f, vyre_stmt loop) {
          straight = f->p->stmts[opener->match - 1].end_expr < opener->end_expr + SHORT;
     for (vyre_stmt s = loop + 1; s < opener->match && straight; s++) {
         const vyre_stmt_node *n = &f->p->stmts[s];
-        const bool outside = n->op == VYRE_STMT_ASSIGN && f->bound_at[n->var] < loop;
-        assigns |= outside;
+        assigns |= assigns_outside(f, s, loop);
         straight = n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN ||
                    n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_IF || n->op == VYRE_STMT_ELSE ||
                    n->op == VYRE_STMT_END;
@@ -221,7 +236,8 @@ static void find_loops(finder *f) {
         pending += n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
         pending -= n->op == VYRE_STMT_ASYNC_WAIT;
         if (n->op != VYRE_STMT_FOR || n->arg[2] == VYRE_NONE || !is_global_size(f, n->arg[2]) ||
-            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s) || touches_group(f, s)) {
+            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s) || touches_group(f, s) ||
+            leaves_agreed(f, s)) {
             continue;
         }
         turned *loop = &f->loops[s];

@@ -123,6 +123,19 @@ TEST(loops_that_lanes_leave_or_wait_in_stay) {
            1);
 }
 
+TEST(what_lanes_agree_on_behind_an_even_loop_stays_so) {
+    expect("let v = 0;\n"
+           "for (i in global_id.x .. n / global_size.x * global_size.x step global_size.x) {\n"
+           "v = v + 1; } for (k in 0 .. v) { grid_sync; }",
+           NULL, 0);
+    expect("for (i in global_id.x .. n / global_size.x * global_size.x step global_size.x) {\n"
+           "o[i] = 1; }",
+           "let i_to = n / global_size.x * global_size.x;\n"
+           "for (i_trip in 0 .. i_to step global_size.x) { grid_sync;\n"
+           "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) { o[i] = 1; } }",
+           1);
+}
+
 TEST(continue_goes_to_where_all_meet) {
     expect(
         "for (i in global_id.x .. n step global_size.x) { if (a[i] > 3) { continue; } o[i] = 1; }",
