@@ -237,3 +237,26 @@ TEST(a_position_is_a_value_that_can_be_put_back) {
     CHECK(w.reads > 0);
     vyre_module_release(m);
 }
+
+/* The word behind it is there, and some other memory's. */
+TEST(scalars_are_not_loaded_from_behind_a_memory) {
+    vyre_module *m = split("program p workgroup(1) elements(2) { inout a : u32[]; out o : u32[2];\n"
+                           "  let k = 0; while (k < a[0]) { o[global_id.x] = k; grid_sync;\n"
+                           "    a[1] = o[1 - global_id.x]; grid_sync; k = k + a[2] + 1; } }");
+    walk w;
+    uint64_t words[64];
+    begin_walk(&w, m);
+    REQUIRE(vyre_position_words(m) <= 64);
+    memcpy(w.words, (const uint32_t[]){3, 0, 9, 0}, sizeof w.words);
+    w.counts[0] = 2;
+    uint32_t count = 0;
+    for (vyre_position at = vyre_position_begin(m, words); at.step != VYRE_NONE;) {
+        const uint32_t taken = step(&w, &at);
+        if (taken != VYRE_NONE) {
+            CHECK_EQ(taken, count);
+            count++;
+        }
+    }
+    CHECK_EQ(count, 3);
+    vyre_module_release(m);
+}
