@@ -140,6 +140,7 @@ for subject in "$VYRE_SOURCE"/tests/golden/forms/*.vy; do
 done
 forms=$VYRE_SOURCE/tests/golden/forms
 forms_of "$forms/near.vy" 'sse2&threads=1' "$forms/near.alone" "${1:-}"
+! grep -q '\bavx2\b' /proc/cpuinfo || forms_of "$forms/narrow.vy" 'avx2&threads=2' "$forms/narrow.avx2" "${1:-}"
 expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend ref
 expect_err "nothing to decide"
 expect_exit 4 "$VYRE" split "$golden/plain.vy" --explain --backend cpq
