@@ -21,14 +21,6 @@ static bool add_below(bench_instance *i, uint64_t count, uint32_t bound, uint64_
 
 /* Planes and boxes */
 
-static bool make_plane(bench_instance *i) {
-    return add_both(i, VYRE_F32, plane(i));
-}
-
-static bool make_words(bench_instance *i) {
-    return add_both(i, VYRE_U32, plane(i));
-}
-
 static bool make_integral(bench_instance *i) {
     add_output(i, plane(i) * U4);
     return add_input(i, VYRE_U8, plane(i), 51);
@@ -117,12 +109,6 @@ static bool make_graph(bench_instance *i) {
     return good;
 }
 
-static bool make_spmv_rows(bench_instance *i) {
-    bool good = make_graph(i);
-    good = add_input(i, VYRE_F32, i->data.in_bytes[1] / U4, 60) && good;
-    return add_input(i, VYRE_F32, i->data.in_bytes[0] / U4 - 1, 61) && good;
-}
-
 static bool make_triangles(bench_instance *i) {
     if (!add_rmat(i, i->data.size[0], i->data.size[1])) {
         return false;
@@ -147,50 +133,7 @@ static bool make_compact(bench_instance *i) {
     return good;
 }
 
-static bool make_fir(bench_instance *i) {
-    enum { WEIGHTS = 64 };
-    uint64_t seed = 66;
-    int16_t *weight = malloc(sizeof *weight * WEIGHTS);
-    for (int k = 0; weight && k < WEIGHTS; k++) {
-        weight[k] = (int16_t)((int)(instance_random(&seed) % 1024) - 512);
-    }
-    bool good = add_both(i, VYRE_I16, i->data.size[0]);
-    return add_bytes(i, weight, sizeof *weight * WEIGHTS) && good;
-}
-
 /* In registers */
-
-static uint32_t behind_the_point(double x) {
-    return (uint32_t)((x - floor(x)) * 4294967296.0);
-}
-
-/* Constants are cube roots of primes, and square roots, as the standard says. */
-static bool make_sha256(bench_instance *i) {
-    enum { KEYS = 64, STATE = 8 };
-    uint32_t *key = malloc(sizeof *key * KEYS), *start = malloc(sizeof *start * STATE);
-    int found = 0;
-    for (int number = 2; key && start && found < KEYS; number++) {
-        bool is_prime = true;
-        for (int d = 2; d * d <= number; d++) {
-            is_prime &= number % d != 0;
-        }
-        if (is_prime && found < STATE) {
-            start[found] = behind_the_point(sqrt(number));
-        }
-        if (is_prime) {
-            key[found++] = behind_the_point(cbrt(number));
-        }
-    }
-    add_output(i, i->data.size[0] * STATE * U4);
-    bool good = add_input(i, VYRE_U32, plane(i) * 16, 69);
-    good = add_bytes(i, key, sizeof *key * KEYS) && good;
-    return add_bytes(i, start, sizeof *start * STATE) && good;
-}
-
-static bool make_queens(bench_instance *i) {
-    add_output(i, U4);
-    return true;
-}
 
 static bool make_asian(bench_instance *i) {
     add_output(i, i->data.size[0] * F4);
@@ -210,12 +153,6 @@ static bool make_inverse(bench_instance *i) {
 }
 
 /* Points */
-
-static bool make_neighbours(bench_instance *i) {
-    add_output(i, i->data.size[0] * U4);
-    bool good = add_input(i, VYRE_U16, i->data.size[0], 74);
-    return add_input(i, VYRE_U16, i->data.size[0], 75) && good;
-}
 
 static bool make_lava(bench_instance *i) {
     enum { INSIDE = 64 };
@@ -253,8 +190,6 @@ const bench_workload held_out_workloads[] = {
     {HELD_OUT(integral), .make = make_integral, .size = {{4096, 4096}, {512, 512}, {300, 21}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)},
      .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(srad), .make = make_plane, .size = {{1024, 1024, 10}, {256, 256, 4}, {35, 18, 2}},
-     .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(bilateral), .make = make_bilateral, .size = {{1024, 512}, {256, 128}, {35, 18}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(stencil27), .make = make_stencil27, .size = {{128, 6}, {40, 4}, {19, 2}},
@@ -264,8 +199,6 @@ const bench_workload held_out_workloads[] = {
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}},
      .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-4}, {VYRE_F32, 1e-4}}, .limit = limit_lbm,
      .limited_by = "L3"},
-    {HELD_OUT(bit_life), .make = make_words, .size = {{64, 2048, 200}, {32, 256, 20}, {3, 19, 4}},
-     .params = {{"words", 0}, {"height", 1}, {"turns", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(needle), .make = make_needle, .size = {{4096}, {512}, {128}}, .params = {{"n", 0}},
      .outputs = {BENCH_EXACT(VYRE_I32)}, .limit = limit_once, .limited_by = "DRAM"},
     {HELD_OUT(lud), .make = make_lud, .size = {{1024}, {256}, {48}}, .params = {{"n", 0}},
@@ -273,8 +206,6 @@ const bench_workload held_out_workloads[] = {
     {HELD_OUT(knapsack), .make = make_knapsack, .size = {{1 << 17, 400}, {1 << 13, 50}, {500, 9}},
      .params = {{"room", 0}}, .outputs = {BENCH_EXACT(VYRE_U64)}, .limit = limit_knapsack,
      .limited_by = "L3"},
-    {HELD_OUT(spmv_rows), .make = make_spmv_rows, .size = {{18, 16}, {13, 8}, {7, 4}},
-     .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once, .limited_by = "DRAM"},
     {HELD_OUT(independent), .make = make_graph, .size = {{17, 16}, {13, 8}, {7, 4}},
      .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(components), .make = make_graph, .size = {{18, 4}, {13, 2}, {8, 1}},
@@ -284,19 +215,10 @@ const bench_workload held_out_workloads[] = {
     {HELD_OUT(compact), .make = make_compact, .size = {{1 << 23}, {1 << 17}, {40000}},
      .outputs = {BENCH_EXACT(VYRE_U64), BENCH_EXACT(VYRE_U32)}, .limit = limit_once,
      .limited_by = "DRAM"},
-    {HELD_OUT(fir), .make = make_fir, .size = {{1 << 23}, {1 << 17}, {1000}},
-     .outputs = {BENCH_EXACT(VYRE_I16)}},
-    {HELD_OUT(sha256), .make = make_sha256, .size = {{1 << 15, 8}, {1 << 12, 2}, {77, 2}},
-     .params = {{"messages", 0}, {"blocks", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
-    {HELD_OUT(queens), .make = make_queens, .size = {{13}, {10}, {7}}, .params = {{"n", 0}},
-     .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(asian), .make = make_asian, .size = {{1 << 17, 32}, {1 << 13, 16}, {300, 4}},
      .params = {{"paths", 0}, {"pairs", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(inverse), .make = make_inverse, .size = {{1 << 14}, {1 << 9}, {5}},
      .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_once, .limited_by = "DRAM"},
-    {HELD_OUT(neighbours), .make = make_neighbours,
-     .size = {{1 << 18, 256, 200}, {1 << 14, 64, 500}, {700, 8, 5000}},
-     .params = {{"side", 1}, {"reach", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
     {HELD_OUT(lava), .make = make_lava, .size = {{8}, {4}, {2}}, .params = {{"side", 0}},
      .outputs = {{VYRE_F32, 1e-5}}},
     {.name = NULL},

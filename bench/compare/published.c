@@ -96,8 +96,6 @@ static bool make_lookup(bench_instance *i) {
     return add_input(i, VYRE_U32, i->data.size[1], 40) && good;
 }
 
-/* Limits: what is read and written once in each step, from where it fits. */
-
 static bool make_dct8(bench_instance *i) {
     enum { SIDE = 8 };
     const double turn = 8.0 * atan(1.0);
@@ -158,6 +156,68 @@ static bool make_knn(bench_instance *i) {
     bool good = add_input(i, VYRE_U8, i->data.size[0] * AXES, 72);
     return add_input(i, VYRE_U8, i->data.size[1] * AXES, 73) && good;
 }
+
+static bool make_words(bench_instance *i) {
+    return add_both(i, VYRE_U32, i->data.size[0] * i->data.size[1]);
+}
+
+static bool make_spmv_rows(bench_instance *i) {
+    bool good = add_rmat(i, i->data.size[0], i->data.size[1]);
+    add_output(i, i->data.in_bytes[0] - U4);
+    good = add_input(i, VYRE_F32, i->data.in_bytes[1] / U4, 60) && good;
+    return add_input(i, VYRE_F32, i->data.in_bytes[0] / U4 - 1, 61) && good;
+}
+
+static bool make_fir(bench_instance *i) {
+    enum { WEIGHTS = 64 };
+    uint64_t seed = 66;
+    int16_t *weight = malloc(sizeof *weight * WEIGHTS);
+    for (int k = 0; weight && k < WEIGHTS; k++) {
+        weight[k] = (int16_t)((int)(instance_random(&seed) % 1024) - 512);
+    }
+    bool good = add_both(i, VYRE_I16, i->data.size[0]);
+    return add_bytes(i, weight, sizeof *weight * WEIGHTS) && good;
+}
+
+static uint32_t behind_the_point(double x) {
+    return (uint32_t)((x - floor(x)) * 4294967296.0);
+}
+
+/* Constants are cube roots of primes, and square roots, as the standard says. */
+static bool make_sha256(bench_instance *i) {
+    enum { KEYS = 64, STATE = 8 };
+    uint32_t *key = malloc(sizeof *key * KEYS), *start = malloc(sizeof *start * STATE);
+    int found = 0;
+    for (int number = 2; key && start && found < KEYS; number++) {
+        bool is_prime = true;
+        for (int d = 2; d * d <= number; d++) {
+            is_prime &= number % d != 0;
+        }
+        if (is_prime && found < STATE) {
+            start[found] = behind_the_point(sqrt(number));
+        }
+        if (is_prime) {
+            key[found++] = behind_the_point(cbrt(number));
+        }
+    }
+    add_output(i, i->data.size[0] * STATE * U4);
+    bool good = add_input(i, VYRE_U32, i->data.size[0] * i->data.size[1] * 16, 69);
+    good = add_bytes(i, key, sizeof *key * KEYS) && good;
+    return add_bytes(i, start, sizeof *start * STATE) && good;
+}
+
+static bool make_queens(bench_instance *i) {
+    add_output(i, U4);
+    return true;
+}
+
+static bool make_neighbours(bench_instance *i) {
+    add_output(i, i->data.size[0] * U4);
+    bool good = add_input(i, VYRE_U16, i->data.size[0], 74);
+    return add_input(i, VYRE_U16, i->data.size[0], 75) && good;
+}
+
+/* Limits: what is read and written once in each step, from where it fits. */
 
 static double limit_steps_l3(const bench_instance *i, const peer_limits *l) {
     return instance_bytes(i) * instance_size(i, 2) / l->l3;
@@ -237,5 +297,20 @@ const bench_workload published_workloads[] = {
     {PUBLISHED(knn), .make = make_knn, .size = {{4096, 4096}, {512, 512}, {70, 100}},
      .params = {{"queries", 0}, {"points", 1}},
      .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(srad), .make = make_plane, .size = {{1024, 1024, 10}, {256, 256, 4}, {35, 18, 2}},
+     .params = {{"width", 0}, {"height", 1}, {"steps", 2}}, .outputs = {{VYRE_F32, 1e-5}}},
+    {PUBLISHED(bit_life), .make = make_words, .size = {{64, 2048, 200}, {32, 256, 20}, {3, 19, 4}},
+     .params = {{"words", 0}, {"height", 1}, {"turns", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(spmv_rows), .make = make_spmv_rows, .size = {{18, 16}, {13, 8}, {7, 4}},
+     .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_once, .limited_by = "DRAM"},
+    {PUBLISHED(fir), .make = make_fir, .size = {{1 << 23}, {1 << 17}, {1000}},
+     .outputs = {BENCH_EXACT(VYRE_I16)}},
+    {PUBLISHED(sha256), .make = make_sha256, .size = {{1 << 15, 8}, {1 << 12, 2}, {77, 2}},
+     .params = {{"messages", 0}, {"blocks", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(queens), .make = make_queens, .size = {{13}, {10}, {7}}, .params = {{"n", 0}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(neighbours), .make = make_neighbours,
+     .size = {{1 << 18, 256, 200}, {1 << 14, 64, 500}, {700, 8, 5000}},
+     .params = {{"side", 1}, {"reach", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
     {.name = NULL},
 };

@@ -59,29 +59,29 @@ void set_collect(void *state, const peer_instance *p);
     X(merge)                                                                                       \
     X(encode)                                                                                      \
     X(deposit)                                                                                     \
-    X(knn)
+    X(knn)                                                                                         \
+    X(srad)                                                                                        \
+    X(bit_life)                                                                                    \
+    X(spmv_rows)                                                                                   \
+    X(fir)                                                                                         \
+    X(sha256)                                                                                      \
+    X(queens)                                                                                      \
+    X(neighbours)
 
 #define PEER_HELD_OUT(X)                                                                           \
     X(integral)                                                                                    \
-    X(srad)                                                                                        \
     X(bilateral)                                                                                   \
     X(stencil27)                                                                                   \
     X(lbm)                                                                                         \
-    X(bit_life)                                                                                    \
     X(needle)                                                                                      \
     X(lud)                                                                                         \
     X(knapsack)                                                                                    \
-    X(spmv_rows)                                                                                   \
     X(independent)                                                                                 \
     X(components)                                                                                  \
     X(triangles)                                                                                   \
     X(compact)                                                                                     \
-    X(fir)                                                                                         \
-    X(sha256)                                                                                      \
-    X(queens)                                                                                      \
     X(asian)                                                                                       \
     X(inverse)                                                                                     \
-    X(neighbours)                                                                                  \
     X(lava)
 
 #define SET_DECLARE(name) extern const peer peer_##name;
