@@ -50,7 +50,7 @@ TEST(every_value_that_can_be_had_is_drawn_and_no_other) {
  * 300 programs; and values of two choices meet in all ways. */
 TEST(few_programs_have_enough_of_each_value) {
     enum { PROGRAMS = 300, FAR = 20 };
-    static const uint8_t usable[DIFFER_CHOICES] = {0xff, 0xf, 0xf, 3, 3, 3};
+    static const uint8_t usable[DIFFER_CHOICES] = {0xff, 0xf, 0xf, 0xff, 3, 3};
     const differ_backend *cpu = differ_backend_of("cpu");
     uint32_t met[8][4] = {{0}};
     for (uint64_t first = 0; first < FAR; first++) {
