@@ -38,7 +38,7 @@ static void check_random(differ *d, uint64_t seed, differ_totals *t) {
     if (result != DIFFER_SAME) {
         char why[sizeof d->why];
         memcpy(why, d->why, sizeof why);
-        vyre_program *small = reduce(d, program, result);
+        vyre_program *small = reduce(d, program, result, NULL);
         vyre_text text;
         print(small, &text);
         test_fail(__FILE__, __LINE__, "seed %" PRIu64 ": %s; reduced to\n%s", seed, why,

@@ -268,17 +268,19 @@ vyre_program *reduce_while(vyre_program *program, reduce_keeps keeps, void *user
 typedef struct wanted {
     differ *d;
     differ_result result;
+    const volatile sig_atomic_t *stop;
     char code[sizeof((differ *)0)->code]; /* a program can be refused for many reasons */
 } wanted;
 
 static bool still_differs(const vyre_program *program, void *user) {
     const wanted *w = user;
-    return differ_check(w->d, program) == w->result &&
+    return !(w->stop && *w->stop) && differ_check(w->d, program) == w->result &&
            (w->result != DIFFER_INVALID || strcmp(w->d->code, w->code) == 0);
 }
 
-vyre_program *reduce(differ *d, vyre_program *program, differ_result result) {
-    wanted w = {.d = d, .result = result};
+vyre_program *reduce(differ *d, vyre_program *program, differ_result result,
+                     const volatile sig_atomic_t *stop) {
+    wanted w = {.d = d, .result = result, .stop = stop};
     memcpy(w.code, d->code, sizeof w.code);
     const bool races = d->races;
     const uint64_t most_steps = d->most_steps;

@@ -60,6 +60,20 @@ TEST(a_reduced_program_has_nothing_left_to_drop) {
     }
 }
 
+TEST(reducing_ends_when_it_is_interrupted) {
+    static differ d;
+    const volatile sig_atomic_t stop = 1;
+    vyre_program *program = NULL;
+    vyre_diag diag = {0};
+    REQUIRE_OK(differ_init(&d, "ref-split", &diag), &diag);
+    REQUIRE_OK(random_order_free(1, &program, NULL), NULL);
+    vyre_program *small = reduce(&d, program, DIFFER_SAME, &stop);
+    CHECK_EQ(vyre_program_get(small)->stmt_count, vyre_program_get(program)->stmt_count);
+    vyre_program_release(small);
+    vyre_program_release(program);
+    differ_finish(&d);
+}
+
 TEST(reduced_programs_of_past_bugs_stay_right) {
     diff_check_stored("ref-split");
     diff_check_stored("ref-split://turn_loops=1");

@@ -59,7 +59,7 @@ static void report(differ *d, const options *o, uint64_t seed, vyre_program *pro
                    differ_result result) {
     printf("seed %" PRIu64 ": %s\n", seed, d->why);
     fflush(stdout); /* reducing may take long */
-    vyre_program *small = reduce(d, program, result);
+    vyre_program *small = reduce(d, program, result, &interrupted);
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%.*s-%" PRIu64 ".vy", o->cases,
                    (int)strcspn(o->backend, ":"), o->backend, seed);
