@@ -29,6 +29,7 @@ typedef struct cpu_value {
     uint8_t hold;   /* cpu_hold */
     bool near;      /* EACH: mostly consecutive, made of what is by clamps and choices */
     bool thin;      /* EACH: in 16-bit lanes, at most `most` (thin.c) */
+    uint8_t even;   /* ONE, at the first lane LINEAR: 2 to that power divides it (aligned.c) */
     uint32_t most;
     uint64_t bits;  /* of a literal */
     int32_t stride; /* LINEAR: not 0 */
@@ -317,6 +318,10 @@ bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condi
 cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address);
 /* divide.c: a quotient or remainder by what lanes have in common (false: not this one). */
 bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_value *out);
+/* aligned.c: by which power of two a result is divisible at the first lane; quotients and
+ * remainders by what gangs lie in as a whole (false: not this one). */
+uint8_t cpu_evenness(vyre_expr_op op, const cpu_value *x, const cpu_value *y);
+bool cpu_apply_aligned(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value *out);
 /* tally.c: whether values of lanes may be put together before the operation; the result of that;
  * instead of the operation, now and at the end of the range (false: not this one). */
 bool cpu_tally_joins(const cpu_emit *e, const vyre_stmt_node *s);
@@ -327,6 +332,14 @@ void cpu_emit_tallies(cpu_emit *e);
 cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
 /* Whether no lane of the gang at work is outside. */
 bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index);
+/* The type whose LLVM name is that of a stored element. */
+vyre_type cpu_stored_type(vyre_type type);
+/* Whether it is promised that the access at work is in bounds; which lanes are. */
+bool cpu_is_promised(const cpu_emit *e);
+cpu_value cpu_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index);
+/* gather.c: elements anywhere; `place` is the index in memory. */
+cpu_value cpu_gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place);
+void cpu_scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place, cpu_value v);
 /* Makes base and count of the declaration known: %bD and %nD (i32). */
 void cpu_need_base(cpu_emit *e, vyre_decl decl);
 

@@ -267,13 +267,13 @@ static bool apply_linear(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y,
     return true;
 }
 
-cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value z) {
+static cpu_value apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value z) {
     static const rounding floor_ = {"floor", CPU_FIELD(floor_f32), CPU_FIELD(floor_f64)},
                           ceil_ = {"ceil", CPU_FIELD(ceil_f32), CPU_FIELD(ceil_f64)},
                           trunc_ = {"trunc", CPU_FIELD(trunc_f32), CPU_FIELD(trunc_f64)},
                           round_ = {"round", CPU_FIELD(round_f32), CPU_FIELD(round_f64)};
     cpu_value special;
-    if (apply_linear(e, op, x, y, &special) ||
+    if (apply_linear(e, op, x, y, &special) || cpu_apply_aligned(e, op, x, y, &special) ||
         ((op == VYRE_EXPR_DIV || op == VYRE_EXPR_REM) &&
          cpu_divide_once(e, x, y, op == VYRE_EXPR_REM, &special))) {
         return special;
@@ -385,6 +385,13 @@ cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_
     return cpu_literal(type, 0);
 }
 
+cpu_value cpu_apply(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value z) {
+    cpu_value v = apply(e, op, x, y, z);
+    const uint8_t even = cpu_evenness(op, &x, &y);
+    v.even = even > v.even ? even : v.even;
+    return v;
+}
+
 static cpu_value builtin(cpu_emit *e, vyre_builtin id, uint32_t axis) {
     const uint32_t size = e->p->workgroup[axis];
     char group[4] = {'%', 'g', "xyz"[axis], 0}, groups[4] = {'%', 'n', "xyz"[axis], 0};
@@ -396,7 +403,7 @@ static cpu_value builtin(cpu_emit *e, vyre_builtin id, uint32_t axis) {
         if (e->form == CPU_FORM_ROWS) {
             return e->ids[axis];
         }
-        cpu_value first = cpu_binary(e, "mul", VYRE_U32, number, cpu_u32(size));
+        cpu_value first = cpu_apply(e, VYRE_EXPR_MUL, number, cpu_u32(size), number);
         return cpu_apply(e, VYRE_EXPR_ADD, first, e->ids[axis], e->ids[axis]);
     }
     case VYRE_BUILTIN_LOCAL_ID: return e->ids[axis];
@@ -404,10 +411,9 @@ static cpu_value builtin(cpu_emit *e, vyre_builtin id, uint32_t axis) {
     case VYRE_BUILTIN_NUM_GROUPS: return count;
     case VYRE_BUILTIN_GROUP_SIZE: return cpu_u32(size);
     case VYRE_BUILTIN_GLOBAL_SIZE: return cpu_binary(e, "mul", VYRE_U32, count, cpu_u32(size));
-    case VYRE_BUILTIN_SUBGROUP_LOCAL_ID: {
-        cpu_value lane = cpu_flat(e, e->lane);
-        return cpu_binary(e, "and", VYRE_U32, lane, like(e, &lane, VYRE_SUBGROUP_SIZE_FIXED - 1));
-    }
+    case VYRE_BUILTIN_SUBGROUP_LOCAL_ID:
+        return cpu_apply(e, VYRE_EXPR_BIT_AND, e->lane, cpu_u32(VYRE_SUBGROUP_SIZE_FIXED - 1),
+                         e->lane);
     case VYRE_BUILTIN_SUBGROUP_SIZE: return cpu_u32(VYRE_SUBGROUP_SIZE_FIXED);
     case VYRE_BUILTIN_COUNT: break;
     }

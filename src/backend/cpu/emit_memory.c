@@ -16,8 +16,7 @@ static vyre_type element_of(const cpu_emit *e, vyre_decl decl) {
     return (vyre_type)e->p->decls[decl].type;
 }
 
-/* The type whose LLVM name is that of a stored element. */
-static vyre_type stored_type(vyre_type type) {
+vyre_type cpu_stored_type(vyre_type type) {
     return type == VYRE_BOOL ? VYRE_U32 : type == VYRE_F16 || type == VYRE_BF16 ? VYRE_U16 : type;
 }
 
@@ -166,7 +165,7 @@ static bool is_optional(const cpu_emit *e) {
 
 /* Whether it is promised that the access is in bounds. That holds for lanes that are active and ask
  * for it, so not for gangs of which some may not be, and not for what is run to find out. */
-static bool is_promised(const cpu_emit *e) {
+bool cpu_is_promised(const cpu_emit *e) {
     return e->unchecked && !e->probing && !cpu_is_masked(e) && !is_optional(e);
 }
 
@@ -178,7 +177,7 @@ bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index) {
     return (e->is_proven && all) || (e->bindings[decl].meaning == CPU_IS_OWN && !e->masked_tail);
 }
 
-static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
+cpu_value cpu_is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value count = {.type = VYRE_U32};
     cpu_need_base(e, decl);
     if (cpu_is_proven(e, decl, &index)) {
@@ -197,16 +196,16 @@ static cpu_value is_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
 static cpu_value safe_address(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place,
                               const char *otherwise) {
     cpu_value address = cpu_address(e, decl, place);
-    if (is_promised(e)) {
+    if (cpu_is_promised(e)) {
         return address;
     }
-    cpu_value inside = is_inside(e, decl, index);
+    cpu_value inside = cpu_is_inside(e, decl, index);
     return cpu_new(e, VYRE_U64, CPU_ONE, "select i1 %s, ptr %s, ptr %s", inside.text, address.text,
                    otherwise);
 }
 
 cpu_value cpu_load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold) {
-    const vyre_type type = element_of(e, decl), stored = stored_type(type);
+    const vyre_type type = element_of(e, decl), stored = cpu_stored_type(type);
     char scopes[64];
     alias(e, decl, scopes, sizeof scopes);
     cpu_value v =
@@ -220,53 +219,6 @@ void cpu_store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_va
     alias(e, decl, scopes, sizeof scopes);
     cpu_line(e, "  store %s %s, ptr %s, align %u%s", cpu_type_of(e, v), v->text, address,
              vyre_type_size(element_of(e, decl)), scopes);
-}
-
-/* A vector of addresses. */
-static cpu_value addresses(cpu_emit *e, vyre_decl decl, cpu_value place) {
-    cpu_need_base(e, decl);
-    cpu_value wide = cpu_new(e, VYRE_U64, CPU_EACH, "zext %s %s to %s", cpu_type_of(e, &place),
-                             place.text, cpu_type(e, VYRE_U64, true));
-    return cpu_new(e, VYRE_U64, CPU_EACH, "getelementptr %s, ptr %%b%u, %s %s",
-                   cpu_stored(element_of(e, decl)), decl, cpu_type(e, VYRE_U64, true), wide.text);
-}
-
-static cpu_value gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place) {
-    const vyre_type stored = stored_type(element_of(e, decl));
-    const char *vector = cpu_type(e, stored, true);
-    const uint32_t w = e->width;
-    cpu_value at = addresses(e, decl, place);
-    if (!is_promised(e)) {
-        cpu_value inside = is_inside(e, decl, index);
-        cpu_value zero =
-            cpu_new(e, VYRE_U64, CPU_EACH, "insertelement <%u x ptr> poison, ptr %%zero, i32 0", w);
-        zero = cpu_new(e, VYRE_U64, CPU_EACH,
-                       "shufflevector <%u x ptr> %s, <%u x ptr> poison, <%u x i32> zeroinitializer",
-                       w, zero.text, w, w);
-        at = cpu_new(e, VYRE_U64, CPU_EACH, "select <%u x i1> %s, <%u x ptr> %s, <%u x ptr> %s", w,
-                     inside.text, w, at.text, w, zero.text);
-    }
-    cpu_value all = cpu_each(e, cpu_literal(VYRE_BOOL, 1));
-    return cpu_new(e, stored, CPU_EACH,
-                   "call %s @llvm.masked.gather.%s.v%up0(<%u x ptr> %s, i32 %u, <%u x i1> %s, %s "
-                   "poison)",
-                   vector, cpu_suffix(e, stored, true), w, w, at.text,
-                   vyre_type_size(element_of(e, decl)), w, all.text, vector);
-}
-
-static void scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place, cpu_value v) {
-    const vyre_type stored = stored_type(element_of(e, decl));
-    const uint32_t w = e->width;
-    cpu_value mask =
-        is_promised(e) ? cpu_each(e, cpu_literal(VYRE_BOOL, 1)) : is_inside(e, decl, index);
-    cpu_value at = addresses(e, decl, place);
-    if (cpu_is_masked(e)) {
-        mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
-    }
-    cpu_line(
-        e, "  call void @llvm.masked.scatter.%s.v%up0(%s %s, <%u x ptr> %s, i32 %u, <%u x i1> %s)",
-        cpu_suffix(e, stored, true), w, cpu_type_of(e, &v), v.text, w, at.text,
-        vyre_type_size(element_of(e, decl)), w, mask.text);
 }
 
 /* Is the whole gang, from its first index on, inside? */
@@ -303,7 +255,7 @@ static cpu_value address_around(cpu_emit *e, vyre_decl decl, cpu_value index) {
 
 /* From consecutive elements, of lanes of the mask; others get 0. */
 static cpu_value load_some(cpu_emit *e, vyre_decl decl, const char *address, cpu_value mask) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const char *vector = cpu_type(e, stored, true);
     return cpu_new(e, stored, CPU_EACH,
                    "call %s @llvm.masked.load.%s.p0(ptr %s, i32 %u, <%u x i1> %s, %s "
@@ -313,12 +265,12 @@ static cpu_value load_some(cpu_emit *e, vyre_decl decl, const char *address, cpu
 }
 
 static cpu_value load_masked(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    cpu_value inside = is_inside(e, decl, cpu_each(e, index));
+    cpu_value inside = cpu_is_inside(e, decl, cpu_each(e, index));
     return load_some(e, decl, address_around(e, decl, index).text, inside);
 }
 
 static cpu_value load_cold(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     use_cold(e, stored, false);
     return cpu_new(
         e, stored, CPU_EACH, "call %s @load_%s_%u(ptr %%b%u, ptr %%zero, i32 %s, i32 %%n%u)",
@@ -347,7 +299,7 @@ static void prefetch_near(cpu_emit *e, vyre_decl decl, const char *address) {
 }
 
 static cpu_value load_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
     cpu_value inside = gang_is_inside(e, decl, index);
     cpu_line(e, "  br i1 %s, label %%fast%u, label %%slow%u", inside.text, label, label);
@@ -391,9 +343,9 @@ static cpu_value sure_address(cpu_emit *e, vyre_decl decl, cpu_value index, uint
 
 /* Lane by lane a branch costs less than an address that depends on a test. */
 static cpu_value load_inside(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
-    cpu_value inside = is_inside(e, decl, index);
+    cpu_value inside = cpu_is_inside(e, decl, index);
     cpu_line(e, "  br label %%ask%u\nask%u:", label, label);
     cpu_line(e, "  br i1 %s, label %%in%u, label %%loaded%u, !prof !0", inside.text, label, label);
     cpu_line(e, "in%u:", label);
@@ -441,7 +393,7 @@ static cpu_value stride_address(cpu_emit *e, vyre_decl decl, cpu_value base, cpu
 }
 
 static cpu_value load_strided(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const char *vector = cpu_type(e, stored, true), *scalar = cpu_type(e, stored, false);
     const uint32_t label = cpu_label(e);
     cpu_value inside = stride_is_inside(e, decl, index);
@@ -456,7 +408,7 @@ static cpu_value load_strided(cpu_emit *e, vyre_decl decl, cpu_value index) {
     }
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
-    cpu_value each = cpu_each(e, index), slow = gather(e, decl, each, each);
+    cpu_value each = cpu_each(e, index), slow = cpu_gather(e, decl, each, each);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "loaded%u:", label);
     return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]", vector,
@@ -478,7 +430,7 @@ static void store_strided(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_valu
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "slow%u:", label);
     cpu_value each = cpu_each(e, index);
-    scatter(e, decl, each, each, v);
+    cpu_scatter(e, decl, each, each, v);
     cpu_line(e, "  br label %%stored%u", label);
     cpu_line(e, "stored%u:", label);
 }
@@ -496,7 +448,7 @@ static cpu_value are_consecutive(cpu_emit *e, vyre_decl decl, cpu_value index, c
 
 /* Mostly consecutive: one load if they are. */
 static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
-    const vyre_type stored = stored_type(element_of(e, decl));
+    const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const uint32_t label = cpu_label(e);
     cpu_note(e, e->stmt, "load",
              "one if lanes turn out to be consecutive because a clamp or choice is in the index");
@@ -507,7 +459,7 @@ static cpu_value load_near(cpu_emit *e, vyre_decl decl, cpu_value index) {
     cpu_value fast = cpu_load_at(e, decl, cpu_address(e, decl, first).text, CPU_EACH);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "slow%u:", label);
-    cpu_value slow = gather(e, decl, index, index);
+    cpu_value slow = cpu_gather(e, decl, index, index);
     cpu_line(e, "  br label %%loaded%u", label);
     cpu_line(e, "loaded%u:", label);
     return cpu_new(e, stored, CPU_EACH, "phi %s [ %s, %%fast%u ], [ %s, %%slow%u ]",
@@ -547,7 +499,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         cpu_value place =
             own ? cpu_apply(e, VYRE_EXPR_MUL, index, cpu_u32(e->width), index) : index;
         cpu_value address = sure_address(e, decl, index, site);
-        if (!address.text[0] && e->width == 1 && !is_promised(e)) {
+        if (!address.text[0] && e->width == 1 && !cpu_is_promised(e)) {
             v = load_inside(e, decl, index);
             return cpu_widen(e, type, &v);
         }
@@ -564,7 +516,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
     } else if (index.hold == CPU_LINEAR && index.stride == 1 && !is_private(e, decl)) {
         v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
                 ? load_trusted(e, decl, trusted_address(e, decl, index).text)
-            : is_promised(e) ? cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
+            : cpu_is_promised(e) ? cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
                              : load_consecutive(e, decl, index);
     } else if (is_strided(e, decl, &index)) {
         v = load_strided(e, decl, index);
@@ -572,7 +524,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         v = load_near(e, decl, index);
     } else {
         cpu_value each = cpu_each(e, index);
-        v = gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
+        v = cpu_gather(e, decl, each, cpu_each(e, place_of(e, decl, each)));
     }
     cpu_value thin;
     if (cpu_thin_load(e, type, v, &thin)) {
@@ -610,7 +562,7 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
 
 /* Lanes that are active and inside. */
 static void store_masked(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
-    cpu_value mask = is_inside(e, decl, cpu_each(e, index));
+    cpu_value mask = cpu_is_inside(e, decl, cpu_each(e, index));
     cpu_value at = address_around(e, decl, index);
     if (cpu_is_masked(e)) {
         mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
@@ -687,7 +639,7 @@ static void store_each(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v
     if (index.hold == CPU_LINEAR && index.stride == 1 && !own) {
         if (cpu_is_steady(e, site) && !cpu_is_masked(e)) {
             cpu_store_row(e, decl, cpu_steady_address(e, decl, site).text, &v);
-        } else if (is_promised(e)) {
+        } else if (cpu_is_promised(e)) {
             cpu_store_row(e, decl, cpu_address(e, decl, index).text, &v);
         } else if (!cpu_is_marked(e, site, CPU_MARK_INSIDE)) {
             store_consecutive(e, decl, index, &v);
@@ -703,7 +655,7 @@ static void store_each(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value v
         return;
     }
     cpu_value each = cpu_each(e, index);
-    scatter(e, decl, each, cpu_each(e, place_of(e, decl, each)), v);
+    cpu_scatter(e, decl, each, cpu_each(e, place_of(e, decl, each)), v);
 }
 
 void cpu_store(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value value) {

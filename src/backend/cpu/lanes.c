@@ -15,7 +15,9 @@ static const char arguments[] =
 /* local_id of the gang that begins at a lane. */
 static void emit_ids(cpu_emit *e, const char *name) {
     const uint32_t *size = e->p->workgroup, w = e->width, lanes = size[0] * size[1] * size[2];
-    cpu_value lane = {.type = VYRE_U32, .hold = w > 1 ? CPU_LINEAR : CPU_ONE, .stride = w > 1};
+    const uint8_t even = (uint8_t)__builtin_ctz(w);
+    cpu_value lane = {
+        .type = VYRE_U32, .hold = w > 1 ? CPU_LINEAR : CPU_ONE, .stride = w > 1, .even = even};
     cpu_value zero = cpu_u32(0);
     (void)snprintf(lane.text, sizeof lane.text, "%s", name);
     e->lane = lane;
@@ -37,6 +39,7 @@ static void emit_ids(cpu_emit *e, const char *name) {
     if (rows && w > 1) {
         x.hold = CPU_LINEAR;
         x.stride = 1;
+        x.even = even; /* rows have whole gangs */
     }
     e->ids[0] = x;
 }
