@@ -815,6 +815,47 @@ TEST(subgroups_that_are_not_full) {
           120, 3, 1, 1);
 }
 
+/* Gangs begin at multiples of their width, in groups that fill them and in others: what is the same
+ * for all lanes of one, or goes on by one, by quotients, remainders, shifts and masks. */
+TEST(gangs_that_begin_at_a_multiple_of_their_width) {
+    need_llvm();
+    static const char *const shapes[] = {"64", "96", "40", "32, 4", "48, 2"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !test_failed(); i++) {
+        char text[1024];
+        (void)snprintf(
+            text, sizeof text,
+            "program p workgroup(%s) { in a : u32[]; out b : u32[8 * len(a)]; let l = local_id.x;\n"
+            "  let i = group_id.x * 16 + l; let j = group_id.x * 24 + l + 32; let k = 2 * l;\n"
+            "  let s = subgroup_add(a[l / 32] + a[i %% 32]); let at = 8 * (l + local_id.y * 128 +"
+            " group_id.x * 512);\n"
+            "  b[at] = s + a[l / 32 + 7] * 3; b[at + 1] = a[i >> 4] + a[(i >> 5) + 1] * 5;\n"
+            "  b[at + 2] = a[l & 31] + a[i & 63] * 3 + a[l & ~31] * 5 + a[i & 0xffffffe0] * 7;\n"
+            "  b[at + 3] = a[j / 32] + a[j %% 64] * 3; b[at + 4] = a[k / 64] + a[k & 127] * 3;\n"
+            "  b[at + 5] = a[l / 33] + a[l %% 48] * 3 + a[(l + 1) / 32] * 5 + a[(l - 32) / 32] * "
+            "7;\n"
+            "  b[at + 6] = u32(i32(l) / 32 + i32(l) %% 32 + i32(l & 0) / 0);\n"
+            "  b[at + 7] = a[subgroup_local_id] + a[subgroup_local_id / 32 + 3] * 3; }",
+            shapes[i]);
+        check(text, 1000, 3, 1, 1);
+    }
+}
+
+/* Some lanes of a gang load and store anywhere, inside and outside. */
+TEST(gathers_of_lanes_that_are_active) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 31, 500, 1024};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; out d : f64[len(a)];\n"
+              "  out h : u16[len(a)]; let l = local_id.x; let s = 0u; let v = subgroup_max(a[l]);\n"
+              "  for (e in a[group_id.x] + subgroup_local_id .. a[group_id.x] + v step 32) {\n"
+              "    s = s * 3 + a[a[e] * 1000003] + a[a[e + 1]]; }\n"
+              "  let to = group_id.x * 64 + (l ^ 21);\n"
+              "  if (a[to] % 3 != 0) { b[to] = s + a[a[to] - 1]; d[a[to] * 4294967] = 2.0;\n"
+              "    h[to] = s + a[a[to] * 7]; } }",
+              sizes[i], 4, 1, 1);
+    }
+}
+
 TEST(workers_read_what_decides_before_others_write) {
     need_llvm();
     check("program p workgroup(64) { in a : u32[]; out b : u32[2]; scratch c : u32[2];\n"

@@ -1,11 +1,11 @@
 /* Gangs that begin at a multiple of their width: what all lanes of such a gang have in common.
  *
  * `local_id.x / 32` is the same for 32 lanes if the first of them has a multiple of 32, and
- * `local_id.x % 32` goes on by one from lane to lane. So a value carries by which power of two it is
- * divisible at the first lane, through sums, differences and products, which keep that modulo 2^32
- * as well. By a divisor that is a multiple of what the gang spans, quotients are ONE and remainders
- * LINEAR: lanes from a * span to a * span + span - 1 have no multiple of the divisor between them.
- * Shifts and masks are the same by powers of two.
+ * `local_id.x % 32` goes on by one from lane to lane. So a value carries by which power of two it
+ * is divisible at the first lane, through sums, differences and products, which keep that modulo
+ * 2^32 as well. By a divisor that is a multiple of what the gang spans, quotients are ONE and
+ * remainders LINEAR: lanes from a * span to a * span + span - 1 have no multiple of the divisor
+ * between them. Shifts and masks are the same by powers of two.
  *
  * Only gangs of a group are so (lanes.c): pieces of a range begin anywhere. */
 #include "backend/cpu/emit.h"
@@ -55,8 +55,8 @@ static uint32_t divisor_of(vyre_expr_op op, const cpu_value *y) {
 bool cpu_apply_aligned(cpu_emit *e, vyre_expr_op op, cpu_value x, cpu_value y, cpu_value *out) {
     const uint32_t divisor = divisor_of(op, &y);
     const uint64_t span = (uint64_t)e->width * (uint32_t)x.stride;
-    if (divisor == 0 || x.hold != CPU_LINEAR || x.type != VYRE_U32 || x.stride <= 0 || x.even > 31 ||
-        (UINT64_C(1) << x.even) % span != 0 || divisor % span != 0) {
+    if (divisor == 0 || x.hold != CPU_LINEAR || x.type != VYRE_U32 || x.stride <= 0 ||
+        x.even > 31 || (UINT64_C(1) << x.even) % span != 0 || divisor % span != 0) {
         return false;
     }
     const bool keeps = op == VYRE_EXPR_REM || (op == VYRE_EXPR_BIT_AND && (y.bits & 1));

@@ -517,7 +517,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         v = cpu_is_marked(e, site, CPU_MARK_INSIDE)
                 ? load_trusted(e, decl, trusted_address(e, decl, index).text)
             : cpu_is_promised(e) ? cpu_load_at(e, decl, cpu_address(e, decl, index).text, CPU_EACH)
-                             : load_consecutive(e, decl, index);
+                                 : load_consecutive(e, decl, index);
     } else if (is_strided(e, decl, &index)) {
         v = load_strided(e, decl, index);
     } else if (index.near && !is_private(e, decl)) {

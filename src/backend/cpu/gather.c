@@ -30,8 +30,8 @@ static cpu_value addresses(cpu_emit *e, vyre_decl decl, cpu_value place) {
         cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 2147483648", element, decl);
     place.type = VYRE_U32;
     place = cpu_binary(e, "xor", VYRE_U32, place, cpu_each(e, cpu_u32(UINT32_C(1) << 31)));
-    cpu_value wide =
-        cpu_new(e, VYRE_U64, CPU_EACH, "sext %s %s to %s", cpu_type_of(e, &place), place.text, words);
+    cpu_value wide = cpu_new(e, VYRE_U64, CPU_EACH, "sext %s %s to %s", cpu_type_of(e, &place),
+                             place.text, words);
     return cpu_new(e, VYRE_U64, CPU_EACH, "getelementptr %s, ptr %s, %s %s", element, middle.text,
                    words, wide.text);
 }
