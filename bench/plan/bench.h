@@ -35,8 +35,7 @@ instance make_tiny(uint64_t seed);
  * next-fit, fresh memory on each call. Returns the number of groups. */
 uint32_t prior_plan(const vyre_wave_set *set);
 
-/* CPU time of this process, in seconds: everything here runs on one thread, and a machine shared
- * with others does not disturb it as much as the time of day. */
+/* The time, in seconds. */
 double now(void);
 /* Resident memory of the process at its highest, in bytes. */
 size_t peak_memory(void);

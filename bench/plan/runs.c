@@ -81,7 +81,7 @@ static int one_large(vyre_planner *planner, shape kind, uint32_t waves, uint32_t
 int bench_large(FILE *json, uint32_t most) {
     int failures = 0;
     bool first = true;
-    printf("CPU ms (medians); x: prior / layered; cost: packed / layered\n"
+    printf("ms (medians); x: prior / layered; cost: packed / layered\n"
            "%-16s %8s %9s  %8s %8s %8s   %5s %6s   %8s %8s %8s  %6s\n",
            "graph", "waves", "deps", "prior", "layered", "packed", "x", "cost", "prior", "packed",
            "bound", "B/item");

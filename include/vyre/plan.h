@@ -139,10 +139,15 @@ typedef struct vyre_planner vyre_planner;
 VYRE_API vyre_status vyre_planner_create(const vyre_allocator *allocator,
                                          vyre_planner **out_planner, vyre_diag *diag);
 VYRE_API void vyre_planner_destroy(vyre_planner *planner);
+/* With how many threads large problems are planned, the caller's among them; 0, as a planner
+ * begins: as many as there are cores to use. They are made by the first call that is large enough
+ * and end with the planner. Plans are the same with every number. VYRE_LIMIT: more than 1,023. */
+VYRE_API vyre_status vyre_planner_set_threads(vyre_planner *planner, uint32_t threads,
+                                              vyre_diag *diag);
 /* Why the last call with this planner failed; kind NONE after a success, and when the call itself
  * or a plan given to it was wrong. */
 VYRE_API vyre_plan_fault vyre_planner_fault(const vyre_planner *planner);
-/* Bytes the planner holds; shrinks only when memory runs out. */
+/* Bytes the planner holds, without what its threads take; shrinks only when memory runs out. */
 VYRE_API size_t vyre_planner_bytes(const vyre_planner *planner);
 
 /* The fewest groups when memory does not matter: layer 0 holds the waves without predecessors in

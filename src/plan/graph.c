@@ -11,7 +11,7 @@
 
 /* Lists of random waves miss the cache; their lines are asked for this many waves (of the layer) or
  * edges ahead. */
-enum { AHEAD = 24 };
+enum { AHEAD = 24, TOLD_WAVES = 2048 };
 
 static vyre_status bad_edge(vyre_planner *planner, const vyre_wave_set *set, vyre_wave_dep dep,
                             vyre_diag *diag) {
@@ -62,6 +62,11 @@ static vyre_status cycle(vyre_planner *planner, const vyre_wave_set *set, uint32
                      vyre_wave_label(label, set->waves, planner->fault.wave), unscheduled);
 }
 
+static void tell(vyre_word *told, uint32_t layers) {
+    atomic_store(&told->value, layers);
+    vyre_word_wake(told);
+}
+
 #define VYRE_READY       0u /* so many still to come */
 #define VYRE_FIND_LAYERS find_layers
 #define VYRE_DEGREE      uint32_t
@@ -93,49 +98,58 @@ vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *s
     return VYRE_OK;
 }
 
-size_t vyre_plan_graph_need(const vyre_wave_set *set) {
+size_t vyre_plan_graph_need(const vyre_wave_set *set, uint32_t workers) {
     return vyre_planner_need((size_t)set->wave_count + 2, sizeof(uint32_t)) +
            vyre_planner_need(set->wave_count, sizeof(uint32_t)) +
            vyre_planner_need(set->dep_count + VYRE_PLAN_LISTS_PAD, sizeof(uint32_t)) +
-           vyre_plan_lists_need(set);
+           vyre_plan_lists_need(set, workers);
 }
 
-vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
-                                   uint32_t *layer_start, vyre_plan_graph *out_graph,
-                                   vyre_diag *diag) {
+vyre_status vyre_plan_graph_lists(vyre_planner *planner, const vyre_wave_set *set, uint32_t workers,
+                                  vyre_plan_walk *walk, vyre_diag *diag) {
     const uint32_t count = set->wave_count;
-    vyre_plan_lists lists = {0};
-    lists.start = vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *lists.start,
-                                           "dependency offsets");
-    lists.target = lists.start ? vyre_planner_take(planner, set->dep_count + VYRE_PLAN_LISTS_PAD,
-                                                   sizeof *lists.target, "dependency targets")
-                               : NULL;
-    lists.waiting = lists.target ? vyre_planner_take_zeroed(planner, count, sizeof *lists.waiting,
-                                                            "dependency counts")
+    vyre_plan_lists *lists = &walk->lists;
+    lists->start = vyre_planner_take_zeroed(planner, (size_t)count + 2, sizeof *lists->start,
+                                            "dependency offsets");
+    lists->target = lists->start ? vyre_planner_take(planner, set->dep_count + VYRE_PLAN_LISTS_PAD,
+                                                     sizeof *lists->target, "dependency targets")
                                  : NULL;
-    if (!lists.waiting || !vyre_plan_lists_make(planner, set, &lists)) {
+    lists->waiting =
+        lists->target
+            ? vyre_planner_take_zeroed(planner, count, sizeof *lists->waiting, "dependency counts")
+            : NULL;
+    if (!lists->waiting || !vyre_plan_lists_make(planner, set, workers, lists)) {
         return vyre_planner_storage(planner, diag);
     }
-    if (lists.bad) {
-        return bad_edge(planner, set, *lists.bad, diag);
-    }
-    const vyre_plan_edges succ = {.start = lists.start, .target = lists.target};
-    uint32_t placed;
-    const uint32_t layers =
-        lists.few ? find_layers_by_few(count, succ, lists.few, order, layer_start, &placed)
-                  : find_layers(count, succ, lists.waiting, order, layer_start, &placed);
-    if (placed < count) {
-        for (uint32_t w = 0; lists.few && w < count; w++) {
-            lists.waiting[w] = lists.few[w];
+    return lists->bad ? bad_edge(planner, set, *lists->bad, diag) : VYRE_OK;
+}
+
+void vyre_plan_graph_walk(uint32_t wave_count, vyre_plan_walk *walk) {
+    const vyre_plan_lists *lists = &walk->lists;
+    const vyre_plan_edges succ = {.start = lists->start, .target = lists->target};
+    walk->layers = lists->few ? find_layers_by_few(wave_count, succ, lists->few, walk->order,
+                                                   walk->layer_start, &walk->told, &walk->placed)
+                              : find_layers(wave_count, succ, lists->waiting, walk->order,
+                                            walk->layer_start, &walk->told, &walk->placed);
+}
+
+vyre_status vyre_plan_graph_finish(vyre_planner *planner, const vyre_wave_set *set,
+                                   vyre_plan_walk *walk, vyre_plan_graph *out_graph,
+                                   vyre_diag *diag) {
+    const uint32_t count = set->wave_count;
+    const vyre_plan_lists *lists = &walk->lists;
+    if (walk->placed < count) {
+        for (uint32_t w = 0; lists->few && w < count; w++) {
+            lists->waiting[w] = lists->few[w];
         }
-        return cycle(planner, set, count - placed, lists.waiting, order, diag);
+        return cycle(planner, set, count - walk->placed, lists->waiting, walk->order, diag);
     }
     *out_graph = (vyre_plan_graph){.count = count,
                                    .edge_count = (uint32_t)set->dep_count,
-                                   .succ = succ,
-                                   .order = order,
-                                   .layer_start = layer_start,
-                                   .layer_count = layers};
+                                   .succ = {.start = lists->start, .target = lists->target},
+                                   .order = walk->order,
+                                   .layer_start = walk->layer_start,
+                                   .layer_count = walk->layers};
     return VYRE_OK;
 }
 

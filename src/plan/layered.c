@@ -55,55 +55,58 @@ static vyre_status overflow(vyre_planner *planner, const vyre_wave_set *set, uin
                      "the cost of %s exceeds 64 bits", vyre_wave_label(label, set->waves, wave));
 }
 
-vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, const uint32_t *order,
-                            uint64_t *cost, uint64_t *out_capacity, vyre_diag *diag) {
+bool vyre_plan_costs(const vyre_wave_set *set, uint64_t capacity, uint64_t *cost) {
+    bool all_fit = true;
+    for (uint32_t wave = 0; wave < set->wave_count; wave++) {
+        all_fit &= cost_of(&set->waves[wave], &cost[wave]) && cost[wave] <= capacity;
+    }
+    return all_fit;
+}
+
+vyre_status vyre_plan_costs_fail(vyre_planner *planner, const vyre_wave_set *set,
+                                 const uint32_t *order, vyre_diag *diag) {
     if (set->resident_graph_bytes > set->budget_bytes) {
         return over_budget(planner, set, VYRE_PLAN_NO_WAVE, set->resident_graph_bytes,
                            set->budget_bytes, diag);
     }
-    uint64_t capacity = set->budget_bytes - set->resident_graph_bytes;
-    bool all_fit = true; /* found out in the order of memory */
-    for (uint32_t wave = 0; wave < set->wave_count; wave++) {
-        all_fit &= cost_of(&set->waves[wave], &cost[wave]) && cost[wave] <= capacity;
+    const uint64_t capacity = set->budget_bytes - set->resident_graph_bytes;
+    uint64_t cost = 0;
+    uint32_t k = 0;
+    while (cost_of(&set->waves[order[k]], &cost) && cost <= capacity) {
+        k++;
     }
-    for (uint32_t k = 0; !all_fit && k < set->wave_count; k++) {
-        uint32_t wave = order[k];
-        if (!cost_of(&set->waves[wave], &cost[wave])) {
-            return overflow(planner, set, wave, diag);
-        }
-        if (cost[wave] > capacity) {
-            return over_budget(planner, set, wave, cost[wave], capacity, diag);
-        }
-    }
-    *out_capacity = capacity;
-    return VYRE_OK;
+    return cost_of(&set->waves[order[k]], &cost)
+               ? over_budget(planner, set, order[k], cost, capacity, diag)
+               : overflow(planner, set, order[k], diag);
 }
 
-void vyre_plan_layered(const vyre_plan_graph *graph, const vyre_wave *waves, uint64_t capacity,
-                       uint32_t *group_start, vyre_plan *plan) {
-    uint32_t groups = 0;
-    for (uint32_t layer = 0; layer < graph->layer_count; layer++) {
-        const uint32_t first = graph->layer_start[layer], end = graph->layer_start[layer + 1];
+void vyre_plan_cut_layers(const vyre_plan_cut *cut, uint32_t first, uint32_t end, vyre_plan *plan) {
+    const uint32_t *const order = cut->order;
+    const vyre_wave *const waves = cut->waves;
+    const uint32_t behind = cut->layer_start[end]; /* what lies there is not ours to read */
+    uint32_t groups = plan->group_count;
+    for (uint32_t layer = first; layer < end; layer++) {
+        const uint32_t begin = cut->layer_start[layer], last = cut->layer_start[layer + 1];
         vyre_plan_sums sums = {0};
         uint64_t room = 0;
-        for (uint32_t k = first; k < end; k++) {
-            if (k + VYRE_PLAN_WAVES_AHEAD < graph->count) {
-                __builtin_prefetch(&waves[graph->order[k + VYRE_PLAN_WAVES_AHEAD]]);
+        for (uint32_t k = begin; k < last; k++) {
+            if (k + VYRE_PLAN_WAVES_AHEAD < behind) {
+                __builtin_prefetch(&waves[order[k + VYRE_PLAN_WAVES_AHEAD]]);
             }
             vyre_plan_sums own = {0};
-            vyre_plan_sums_add(&own, &waves[graph->order[k]]);
+            vyre_plan_sums_add(&own, &waves[order[k]]);
             const uint64_t need = vyre_plan_sums_cost(&own);
-            if (k == first || need > room) {
+            if (k == begin || need > room) {
                 vyre_plan_raise_peaks(plan, &sums);
                 sums = (vyre_plan_sums){0};
-                group_start[groups++] = k;
-                room = capacity;
+                cut->group_start[groups++] = k;
+                room = cut->capacity;
             }
-            vyre_plan_sums_add(&sums, &waves[graph->order[k]]);
+            vyre_plan_sums_add(&sums, &waves[order[k]]);
             room -= need;
         }
         vyre_plan_raise_peaks(plan, &sums);
     }
-    group_start[groups] = graph->count;
+    cut->group_start[groups] = behind;
     plan->group_count = groups;
 }

@@ -17,13 +17,13 @@ static vyre_status bad_call(vyre_diag *diag, const char *what) {
 }
 
 /* Everything that is reserved before the input is looked at. */
-static vyre_status begin(vyre_planner *planner, const vyre_wave_set *set, size_t more,
-                         vyre_diag *diag) {
+static vyre_status begin(vyre_planner *planner, const vyre_wave_set *set, uint32_t workers,
+                         size_t more, vyre_diag *diag) {
     planner->fault = (vyre_plan_fault){.wave = VYRE_PLAN_NO_WAVE, .field = ""};
     vyre_status status = vyre_plan_graph_limits(planner, set, diag);
     size_t count = set->wave_count;
     if (status == VYRE_OK &&
-        !(vyre_planner_begin(planner, vyre_plan_graph_need(set) + more) &&
+        !(vyre_planner_begin(planner, vyre_plan_graph_need(set, workers) + more) &&
           vyre_planner_hold(planner, &planner->order, count, sizeof(uint32_t), "waves") &&
           vyre_planner_hold(planner, &planner->start, count + 1, sizeof(uint32_t), "groups"))) {
         status = vyre_planner_storage(planner, diag);
@@ -77,10 +77,15 @@ vyre_status vyre_plan_barriers(vyre_planner *planner, uint32_t wave_count,
     }
     vyre_wave_set set = {.wave_count = wave_count, .deps = deps, .dep_count = dep_count};
     vyre_plan_graph graph;
-    vyre_status status = begin(planner, &set, 0, diag);
+    const uint32_t workers = vyre_plan_workers(planner, dep_count);
+    vyre_status status = begin(planner, &set, workers, 0, diag);
+    vyre_plan_walk walk = {.order = planner->order.data, .layer_start = planner->start.data};
     if (status == VYRE_OK) {
-        status = vyre_plan_graph_layers(planner, &set, planner->order.data, planner->start.data,
-                                        &graph, diag);
+        status = vyre_plan_graph_lists(planner, &set, workers, &walk, diag);
+    }
+    if (status == VYRE_OK) {
+        vyre_plan_graph_walk(wave_count, &walk);
+        status = vyre_plan_graph_finish(planner, &set, &walk, &graph, diag);
     }
     if (status == VYRE_OK) {
         *out_plan = (vyre_plan){.mode = VYRE_PLAN_BARRIERS,
@@ -92,24 +97,58 @@ vyre_status vyre_plan_barriers(vyre_planner *planner, uint32_t wave_count,
     return status;
 }
 
-/* At least the critical path, and at least as many groups as the bytes fill: poured in without
- * regard to the borders of waves, which needs no sum that could overflow. */
-static uint32_t linear_bound(const vyre_plan_graph *graph, const uint64_t *cost,
-                             uint64_t capacity) {
+/* At least as many groups as the bytes fill: poured in without regard to the borders of waves,
+ * which needs no sum that could overflow. */
+static uint32_t groups_filled(uint32_t count, const uint64_t *cost, uint64_t capacity) {
     uint32_t full = 0;
     uint64_t room = 0;
-    for (uint32_t w = 0; w < graph->count; w++) {
+    for (uint32_t w = 0; w < count; w++) {
         const uint64_t more = cost[w] > room ? capacity : 0; /* no branch: nobody foresees it */
         full += cost[w] > room;
         room += more - cost[w];
     }
-    return full > graph->layer_count ? full : graph->layer_count;
+    return full;
 }
 
-static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
-                              const vyre_plan_options *options, vyre_plan *plan, vyre_diag *diag) {
+/* The layered plan, which one worker makes while another walks. */
+typedef struct layered {
+    const vyre_wave_set *set;
+    vyre_plan_walk walk;
+    vyre_plan_cut cut;
+    uint64_t *cost;
+    vyre_plan plan;
+    bool all_fit; /* else there is nothing but costs, and not all of them */
+} layered;
+
+static void follow(layered *l) {
+    for (uint32_t done = 0, now = 0; !(now & VYRE_PLAN_WALK_ENDED);) {
+        now = vyre_word_await(&l->walk.told, ~(uint32_t)0, now, VYRE_PATIENCE_OWN_CORE);
+        const uint32_t end = now & ~VYRE_PLAN_WALK_ENDED;
+        vyre_plan_cut_layers(&l->cut, done, end, &l->plan);
+        done = end;
+    }
+}
+
+static void layered_job(vyre_worker *me, void *arg) {
+    layered *l = arg;
+    if (me->number == 0) {
+        vyre_plan_graph_walk(l->set->wave_count, &l->walk);
+    }
+    if (me->number == (me->count > 1) && l->set->resident_graph_bytes <= l->set->budget_bytes) {
+        l->all_fit = vyre_plan_costs(l->set, l->cut.capacity, l->cost);
+        if (l->all_fit) {
+            l->plan.lower_bound = groups_filled(l->set->wave_count, l->cost, l->cut.capacity);
+            follow(l);
+        }
+    }
+}
+
+/* Takes what the layered plan needs and makes it; the graph is that of its layers. */
+static vyre_status make_layered(vyre_planner *planner, uint32_t workers, layered *l,
+                                vyre_plan_graph *out_graph, vyre_diag *diag) {
+    const vyre_wave_set *set = l->set;
     uint32_t count = set->wave_count;
-    vyre_status status = begin(planner, set,
+    vyre_status status = begin(planner, set, workers,
                                vyre_planner_need((size_t)count + 1, sizeof(uint32_t)) +
                                    vyre_planner_need(count, sizeof(uint64_t)),
                                diag);
@@ -118,24 +157,42 @@ static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
     }
     uint32_t *layer_start =
         vyre_planner_take(planner, (size_t)count + 1, sizeof *layer_start, "layers");
-    uint64_t *cost = layer_start ? vyre_planner_take(planner, count, sizeof *cost, "costs") : NULL;
-    if (!cost) {
+    l->cost = layer_start ? vyre_planner_take(planner, count, sizeof *l->cost, "costs") : NULL;
+    if (!l->cost) {
         return vyre_planner_storage(planner, diag);
     }
-    vyre_plan_graph graph;
-    status = vyre_plan_graph_layers(planner, set, planner->order.data, layer_start, &graph, diag);
-    uint64_t capacity = 0;
+    l->walk = (vyre_plan_walk){.order = planner->order.data, .layer_start = layer_start};
+    l->cut = (vyre_plan_cut){.waves = set->waves,
+                             .order = planner->order.data,
+                             .layer_start = layer_start,
+                             .capacity = set->budget_bytes - set->resident_graph_bytes,
+                             .group_start = planner->start.data};
+    status = vyre_plan_graph_lists(planner, set, workers, &l->walk, diag);
     if (status == VYRE_OK) {
-        status = vyre_plan_costs(planner, set, graph.order, cost, &capacity, diag);
+        vyre_plan_run(planner, workers < 2 ? workers : 2, layered_job, l);
+        status = vyre_plan_graph_finish(planner, set, &l->walk, out_graph, diag);
     }
+    if (status == VYRE_OK && !l->all_fit) {
+        status = vyre_plan_costs_fail(planner, set, out_graph->order, diag);
+    }
+    return status;
+}
+
+static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
+                              const vyre_plan_options *options, vyre_plan *plan, vyre_diag *diag) {
+    layered l = {.set = set, .plan = {.mode = options->mode, .wave_count = set->wave_count}};
+    vyre_plan_graph graph;
+    vyre_status status =
+        make_layered(planner, vyre_plan_workers(planner, set->dep_count), &l, &graph, diag);
     if (status != VYRE_OK) {
         return status;
     }
-    vyre_plan made = {.mode = options->mode, .wave_count = count};
-    vyre_plan_layered(&graph, set->waves, capacity, planner->start.data, &made);
-    made.lower_bound = linear_bound(&graph, cost, capacity);
+    vyre_plan made = l.plan;
+    if (made.lower_bound < graph.layer_count) {
+        made.lower_bound = graph.layer_count; /* the critical path */
+    }
     if (options->mode == VYRE_PLAN_PACKED && made.group_count > 0) {
-        status = vyre_plan_packed(planner, &graph, cost, capacity, options, &made, diag);
+        status = vyre_plan_packed(planner, &graph, l.cost, l.cut.capacity, options, &made, diag);
         if (status != VYRE_OK) {
             return status;
         }

@@ -51,6 +51,7 @@ static size_t free_blocks(vyre_planner *planner) {
 void vyre_planner_destroy(vyre_planner *planner) {
     if (planner) {
         vyre_allocator a = planner->allocator;
+        vyre_team_destroy(planner->team);
         free_blocks(planner);
         vyre_free(&a, planner->order.data, planner->order.bytes, 1);
         vyre_free(&a, planner->start.data, planner->start.bytes, 1);

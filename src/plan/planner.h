@@ -1,13 +1,15 @@
 /* Inside of the planner: its memory, the wave graph, and what the parts of a plan share.
  *
- * One planning call runs: graph -> layers -> layered or packed -> finish. Temporary arrays come
- * from a workspace that is forgotten at the end of the call and kept for the next, so that repeated
- * planning does not allocate. Results live in arrays of their own. */
+ * One planning call runs: lists -> walk, followed by the layered plan -> packed -> finish. The
+ * first two use several threads where the problem is large; plans do not depend on how many.
+ * Temporary arrays come from a workspace that is forgotten at the end of the call and kept for the
+ * next, so that repeated planning does not allocate. Results live in arrays of their own. */
 #ifndef VYRE_SRC_PLAN_PLANNER_H
 #define VYRE_SRC_PLAN_PLANNER_H
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "kit/team.h"
 #include "vyre/plan.h"
 
 enum { VYRE_PLAN_SCRATCH_FACTOR = 4 };
@@ -25,6 +27,8 @@ struct vyre_planner {
     size_t used;                    /* bytes used in the newest block */
     vyre_plan_array order, start;   /* the plan: waves group after group, where groups begin */
     vyre_plan_array memory;         /* vyre_wave_memory of each wave */
+    uint32_t threads;               /* as asked for; 0: ask how many cores there are */
+    vyre_team *team;                /* NULL until it is needed */
 };
 
 /* ---- memory (planner.c) ---- */
@@ -55,6 +59,23 @@ vyre_status vyre_planner_storage(const vyre_planner *planner, vyre_diag *diag);
 enum { VYRE_WAVE_LABEL = 96 };
 const char *vyre_wave_label(char label[VYRE_WAVE_LABEL], const vyre_wave *waves, uint32_t wave);
 
+/* ---- threads (threads.c) ---- */
+
+/* More would wait for memory, and for the walk, which one thread does. */
+enum { VYRE_PLAN_MOST_WORKERS = 16 };
+
+/* How many workers a problem is worth. */
+uint32_t vyre_plan_workers(vyre_planner *planner, size_t dep_count);
+/* Runs job(worker, arg) on so many workers or fewer, at least on the caller. */
+void vyre_plan_run(vyre_planner *planner, uint32_t workers, vyre_team_job job, void *arg);
+
+/* All workers of the job come here before one goes on. */
+static inline void vyre_plan_meet(const vyre_worker *me) {
+    if (me->count > 1) {
+        vyre_barrier_wait(me->barrier);
+    }
+}
+
 /* ---- lists (lists.c) ---- */
 
 enum { VYRE_PLAN_LISTS_PAD = 8 };
@@ -69,10 +90,11 @@ typedef struct vyre_plan_lists {
     const vyre_wave_dep *bad; /* the first wrong dependency, and then nothing else holds; or NULL */
 } vyre_plan_lists;
 
-/* Workspace that making them takes beside those three. */
-size_t vyre_plan_lists_need(const vyre_wave_set *set);
+/* Workspace that making them with so many workers takes beside those three. */
+size_t vyre_plan_lists_need(const vyre_wave_set *set, uint32_t workers);
 /* False when out of memory. */
-bool vyre_plan_lists_make(vyre_planner *planner, const vyre_wave_set *set, vyre_plan_lists *lists);
+bool vyre_plan_lists_make(vyre_planner *planner, const vyre_wave_set *set, uint32_t workers,
+                          vyre_plan_lists *lists);
 
 /* ---- graph (graph.c) ---- */
 
@@ -92,25 +114,46 @@ typedef struct vyre_plan_graph {
     uint32_t layer_count;
 } vyre_plan_graph;
 
-/* Workspace that vyre_plan_graph_layers takes. */
-size_t vyre_plan_graph_need(const vyre_wave_set *set);
+/* The walk that finds the layers, which another worker may follow. */
+typedef struct vyre_plan_walk {
+    vyre_plan_lists lists;
+    uint32_t *order;       /* room for wave_count */
+    uint32_t *layer_start; /* room for wave_count + 1 */
+    uint32_t layers;
+    uint32_t placed; /* waves that have a layer */
+    /* How many layers are finished and can be read by others; VYRE_PLAN_WALK_ENDED: no more will
+     * come. Told after many waves, not after each layer. */
+    vyre_word told;
+} vyre_plan_walk;
+#define VYRE_PLAN_WALK_ENDED ((uint32_t)1 << 31)
+
 /* Refuses problems beyond the limits of the header. */
 vyre_status vyre_plan_graph_limits(vyre_planner *planner, const vyre_wave_set *set,
                                    vyre_diag *diag);
-/* Checks the dependencies and finds the layers. `order` has room for wave_count entries,
- * layer_start for wave_count + 1; set->waves is used for names only and may be NULL. */
-vyre_status vyre_plan_graph_layers(vyre_planner *planner, const vyre_wave_set *set, uint32_t *order,
-                                   uint32_t *layer_start, vyre_plan_graph *out_graph,
+/* Workspace that vyre_plan_graph_lists takes with so many workers. */
+size_t vyre_plan_graph_need(const vyre_wave_set *set, uint32_t workers);
+/* Checks the dependencies and sorts them, with so many workers; order and layer_start are set
+ * already. set->waves is used for names only and may be NULL. */
+vyre_status vyre_plan_graph_lists(vyre_planner *planner, const vyre_wave_set *set, uint32_t workers,
+                                  vyre_plan_walk *walk, vyre_diag *diag);
+/* Finds the layers, on the calling thread. */
+void vyre_plan_graph_walk(uint32_t wave_count, vyre_plan_walk *walk);
+/* The graph after the walk, unless there is a cycle. */
+vyre_status vyre_plan_graph_finish(vyre_planner *planner, const vyre_wave_set *set,
+                                   vyre_plan_walk *walk, vyre_plan_graph *out_graph,
                                    vyre_diag *diag);
 /* Fills in graph->pred, and sorts both directions and drops repeated edges. */
 vyre_status vyre_plan_graph_sort(vyre_planner *planner, vyre_plan_graph *graph, vyre_diag *diag);
 
 /* ---- modes ---- */
 
-/* Costs of all waves and the capacity of a group, or the error that names the wave. Waves are
- * examined in the order of the layers. */
-vyre_status vyre_plan_costs(vyre_planner *planner, const vyre_wave_set *set, const uint32_t *order,
-                            uint64_t *cost, uint64_t *out_capacity, vyre_diag *diag);
+/* Costs of all waves; false when one of them exceeds 64 bits or the capacity, and then only some
+ * are right. */
+bool vyre_plan_costs(const vyre_wave_set *set, uint64_t capacity, uint64_t *cost);
+/* The error of a set for which they were false, or whose resident graph is over the budget. Waves
+ * are examined in the order of the layers. */
+vyre_status vyre_plan_costs_fail(vyre_planner *planner, const vyre_wave_set *set,
+                                 const uint32_t *order, vyre_diag *diag);
 
 /* What the waves of a group take; no sum overflows, each is at most the capacity. */
 typedef struct vyre_plan_sums {
@@ -133,9 +176,15 @@ enum { VYRE_PLAN_WAVES_AHEAD = 16 };
 /* Raises the peaks of a plan to those of one more group (plan.c). */
 void vyre_plan_raise_peaks(vyre_plan *plan, const vyre_plan_sums *sums);
 
-/* Next-fit inside each layer, for waves of which each fits. Writes at most count + 1 entries of
- * group_start over graph->order; the plan gets the number of groups and the peaks. */
-void vyre_plan_layered(const vyre_plan_graph *graph, const vyre_wave *waves, uint64_t capacity,
-                       uint32_t *group_start, vyre_plan *plan);
+/* Next-fit inside each layer, for waves of which each fits. */
+typedef struct vyre_plan_cut {
+    const vyre_wave *waves;
+    const uint32_t *order, *layer_start;
+    uint64_t capacity;
+    uint32_t *group_start; /* room for wave_count + 1 */
+} vyre_plan_cut;
+/* Cuts the layers [first, end), those before being cut already: the plan's groups and peaks
+ * grow. */
+void vyre_plan_cut_layers(const vyre_plan_cut *cut, uint32_t first, uint32_t end, vyre_plan *plan);
 
 #endif

@@ -26,6 +26,10 @@ for format in dot svg; do
     [[ -s out ]] || fail "no $format"
 done
 expect_exit 0 "$VYRE" plan waves.json --curve
+expect_exit 0 "$VYRE" plan waves.json --json --threads 3
+cmp -s out plan.json || fail "three threads plan otherwise"
+expect_exit 3 "$VYRE" plan waves.json --threads 1024
+expect_err "1024 threads are more than 1023"
 expect_exit 0 "$VYRE" plan waves.json --curve --json
 
 # Plans that do not hold.

@@ -218,7 +218,10 @@ static void search_alone(vyre_planner *planner, const problem *p, uint64_t *cost
     vyre_pack search;
     uint32_t edges, best = brute(p, &edges);
     REQUIRE(vyre_planner_begin(planner, 0));
-    REQUIRE_OK(vyre_plan_graph_layers(planner, &p->set, order, layers, &graph, NULL), NULL);
+    vyre_plan_walk walk = {.order = order, .layer_start = layers};
+    REQUIRE_OK(vyre_plan_graph_lists(planner, &p->set, 1, &walk, NULL), NULL);
+    vyre_plan_graph_walk(p->set.wave_count, &walk);
+    REQUIRE_OK(vyre_plan_graph_finish(planner, &p->set, &walk, &graph, NULL), NULL);
     REQUIRE_OK(vyre_plan_graph_sort(planner, &graph, NULL), NULL);
     REQUIRE(vyre_pack_init(planner, &graph, cost, p->set.budget_bytes, &options, &search));
     REQUIRE_OK(vyre_pack_bound(planner, &search, NULL), NULL);

@@ -10,7 +10,7 @@
 #include "vyre/plan.h"
 
 typedef struct plan_options {
-    cli_number budget, mode;
+    cli_number budget, mode, threads;
     const char *check;
     bool curve, json, dot, svg;
 } plan_options;
@@ -22,6 +22,8 @@ static const cli_option options[] = {
      "memory of one group and the resident graph together, such as 512M; overrides the file's"},
     {"mode", CLI_CHOICE, 0, false, AT(mode), "packed|layered",
      "packed: the fewest groups; layered: the layers of the graph, cut to fit"},
+    {"threads", CLI_NUMBER, 0, false, AT(threads), "N",
+     "threads for large problems; as many as there are cores to use"},
     {"curve", CLI_FLAG, 0, false, AT(curve), NULL, "show barriers against budget"},
     {"check", CLI_TEXT, 0, false, AT(check), "PLAN",
      "check a plan (JSON) against the waves; exit with 7 if it does not hold"},
@@ -176,6 +178,10 @@ static cli_exit make_plan(cli_context *cli, const plan_options *o, const vyre_wa
                              .progress = terminal ? show_progress : NULL};
     vyre_text_init(&text, NULL);
     vyre_status status = vyre_planner_create(NULL, &planner, &diag);
+    if (status == VYRE_OK) {
+        const uint64_t threads = o->threads.value < UINT32_MAX ? o->threads.value : UINT32_MAX;
+        status = vyre_planner_set_threads(planner, (uint32_t)threads, &diag);
+    }
     if (status == VYRE_OK) {
         status = o->curve ? write_curve(o, planner, waves, &how, &text, &diag)
                           : write_plan(o, planner, waves, &how, &text, &cancelled, &diag);
