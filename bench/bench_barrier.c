@@ -65,7 +65,7 @@ static void wait_often(vyre_worker *me, void *arg) {
     const round_of *r = arg;
     for (uint32_t i = 0; i < r->barriers; i++) {
         switch (r->kind) {
-        case 0: vyre_barrier_wait(me->barrier); break;
+        case 0: vyre_barrier_wait(me->barrier, me->number); break;
         case 1: spin_epochs(me->number, me->count); break;
         case 2: spin_central(me->number, me->count); break;
         default: pthread_barrier_wait(r->posix); break;

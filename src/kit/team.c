@@ -147,7 +147,7 @@ vyre_status vyre_team_create(const vyre_team_options *options, const vyre_alloca
     team->process = getpid();
     team->size = size;
     team->cores = cores;
-    team->idle = patience_of(size, cores);
+    team->idle = size > cores ? VYRE_PATIENCE_CROWDED : VYRE_PATIENCE_IDLE;
     team->members = members;
     team->slots = slots;
     *out_team = team;
@@ -249,7 +249,7 @@ vyre_status vyre_team_run(vyre_team *team, uint32_t workers, vyre_team_job job, 
     team->arg = arg;
     run_on(team, wanted == 1 || wanted < team->made ? wanted : team->made);
     if (out_barriers) {
-        *out_barriers = team->barrier.passed;
+        *out_barriers = vyre_barrier_passed(&team->barrier);
     }
     end_turn(team);
     return VYRE_OK;

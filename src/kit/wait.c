@@ -10,6 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+void vyre_word_doze(vyre_word *word, uint32_t seen) {
+    syscall(SYS_futex, &word->value, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
 uint32_t vyre_word_sleep(vyre_word *word, uint32_t mask, uint32_t seen, uint32_t yields) {
     uint32_t now;
     for (uint32_t i = 0; i < yields; i++) {
@@ -22,7 +26,7 @@ uint32_t vyre_word_sleep(vyre_word *word, uint32_t mask, uint32_t seen, uint32_t
     atomic_fetch_add(&word->sleepers, 1);
     while ((((now = atomic_load(&word->value)) ^ seen) & mask) == 0) {
         /* Interrupted, woken for nothing or changed meanwhile: look again. */
-        syscall(SYS_futex, &word->value, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
+        vyre_word_doze(word, now);
     }
     atomic_fetch_sub(&word->sleepers, 1);
     return now;

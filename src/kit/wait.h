@@ -14,8 +14,11 @@ typedef struct vyre_patience {
     uint32_t yields;
 } vyre_patience;
 
-/* For threads that have a core each, and for more threads than cores. */
-#define VYRE_PATIENCE_OWN_CORE ((vyre_patience){.pauses = 2000, .yields = 0})
+/* For threads that have a core each (long enough that one which lost its core for a moment is not
+ * slept for: who is woken may come to the core of the other), between two jobs, and for more
+ * threads than cores. */
+#define VYRE_PATIENCE_OWN_CORE ((vyre_patience){.pauses = 20000, .yields = 0})
+#define VYRE_PATIENCE_IDLE     ((vyre_patience){.pauses = 2000, .yields = 0})
 #define VYRE_PATIENCE_CROWDED  ((vyre_patience){.pauses = 100, .yields = 4})
 
 typedef struct vyre_word {
@@ -37,6 +40,18 @@ static inline bool vyre_word_watch(vyre_word *word, uint32_t mask, uint32_t seen
 /* The slow ends. */
 uint32_t vyre_word_sleep(vyre_word *word, uint32_t mask, uint32_t seen, uint32_t yields);
 void vyre_word_wake_sleepers(vyre_word *word);
+/* Once, unless the value differs; it may return for nothing. Who calls it has counted itself. */
+void vyre_word_doze(vyre_word *word, uint32_t seen);
+
+/* What was written before it is visible before anything behind it is read. */
+static inline void vyre_fence(void) {
+#if defined(__x86_64__)
+    __asm__ volatile("lock orl $0, (%%rsp)" ::
+                         : "memory", "cc"); /* ThreadSanitizer knows no fence */
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
 
 static inline void vyre_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -72,7 +72,7 @@ void vyre_plan_run(vyre_planner *planner, uint32_t workers, vyre_team_job job, v
 /* All workers of the job come here before one goes on. */
 static inline void vyre_plan_meet(const vyre_worker *me) {
     if (me->count > 1) {
-        vyre_barrier_wait(me->barrier);
+        vyre_barrier_wait(me->barrier, me->number);
     }
 }
 

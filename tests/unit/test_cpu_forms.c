@@ -297,6 +297,41 @@ TEST(atomics_on_one_element_are_gathered) {
     }
 }
 
+/* Workers keep what lanes append: more than they have room for, for counters in turns, for several
+ * lists; beyond the end of the list elements are dropped, beyond that of the counters all go to one
+ * place. Not where the lane could tell. */
+TEST(lists_that_lanes_append_to) {
+    need_llvm();
+    static const char *const programs[] = {
+        "program p workgroup(32) { in a : u32[]; scratch list : u32[8 * len(a)];\n"
+        "  scratch head : u32[2]; out b : u32[4]; let i = global_id.x;\n"
+        "  if (i < len(a)) { for (k in 0 .. a[i] % 5) {\n"
+        "    let at = atomic_add(head[a[i] % 2], 1, relaxed); let v = a[i] * 8 + k;\n"
+        "    list[a[i] % 2 * 4 * len(a) + at] = v; } } grid_sync;\n"
+        "  for (j in i .. len(list) step global_size.x) { atomic_add(b[0], list[j]);\n"
+        "    atomic_xor(b[1], list[j] * 3); } if (i < 2) { b[2 + i] = head[i]; } }",
+        "program p workgroup(32) { in a : u32[]; out list : u32[40]; out far : f64[len(a)];\n"
+        "  out head : u32[2]; let i = global_id.x; if (i < len(a)) {\n"
+        "    let x = atomic_add(head[0], 1); list[x + 3] = 7;\n"
+        "    let y = atomic_add(head[a[i] + 2], 1); far[y] = 1.5; } }",
+        "program p workgroup(32) { in a : u32[]; out list : u32[40]; out head : u32[2];\n"
+        "  let i = global_id.x; if (i == 3) { for (k in 0 .. 5) {\n"
+        "    let at = atomic_add(head[a[i] % 2 + 2], 1); list[at + k * 3] = k + 1; } } }",
+        "program p workgroup(32) { in a : u32[]; out list : u32[40]; out head : u32[2];\n"
+        "  out b : u32[8]; let i = global_id.x; if (i == 3) { for (k in 0 .. 9) {\n"
+        "    let at = atomic_add(head[0], 1); list[at] = list[at - 1] + a[k % len(a)]; } }\n"
+        "  if (i == 5) { let at = atomic_add(head[1], 1); list[30 + at] = 6; b[1] = list[30]; } }",
+        "program p workgroup(32) { in a : u32[]; out list : u32[40]; scratch head : u32[2];\n"
+        "  out b : u32[8]; let i = global_id.x; if (i == 5) { let at = atomic_add(head[1], 1);\n"
+        "    list[at] = i; let then = atomic_add(head[1], 1); b[0] = then; } }"};
+    static const uint32_t sizes[] = {4, 100, 4000};
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+            check(programs[p], sizes[i], sizes[i] / 32 + 1, 1, 1);
+        }
+    }
+}
+
 /* Operands that lie in memory just as they are come from there lane by lane, unless the segment
  * writes what they were loaded from. */
 TEST(atomics_take_operands_from_memory) {

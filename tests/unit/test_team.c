@@ -103,11 +103,11 @@ static void meet(vyre_worker *me, void *arg) {
     meeting *m = arg;
     for (uint32_t round = 1; round <= m->rounds; round++) {
         m->at[me->number] = round;
-        bool met = vyre_barrier_wait(me->barrier);
+        bool met = vyre_barrier_wait(me->barrier, me->number);
         for (uint32_t i = 0; i < me->count; i++) {
             m->wrong += !met || m->at[i] != round;
         }
-        m->wrong += !vyre_barrier_wait(me->barrier);
+        m->wrong += !vyre_barrier_wait(me->barrier, me->number);
     }
 }
 
@@ -119,6 +119,49 @@ TEST(barriers_meet_with_any_number_of_workers) {
         REQUIRE_OK(vyre_team_run(team, workers, meet, &m, &barriers, NULL), NULL);
         CHECK_EQ(m.wrong, 0);
         CHECK_EQ(barriers, 2 * m.rounds);
+    }
+    vyre_team_destroy(team);
+}
+
+typedef struct gathering {
+    uint32_t rounds;
+    uint32_t at[MOST], sum; /* plain */
+    _Atomic uint32_t wrong;
+} gathering;
+
+/* Worker 0 is late now and then, so that the others sleep, or one of them, so that worker 0 does.
+ */
+static void be_late(const vyre_worker *me, uint32_t round) {
+    if (round % 16 == 0 && (round / 16 + me->number) % me->count == 0) {
+        for (uint32_t i = 0; i < 20000; i++) {
+            vyre_pause();
+        }
+    }
+}
+
+static void gather(vyre_worker *me, void *arg) {
+    gathering *g = arg;
+    for (uint32_t round = 1; round <= g->rounds; round++) {
+        be_late(me, round);
+        g->wrong += g->sum != (round - 1) * me->count; /* nobody adds while somebody reads */
+        g->at[me->number] = round;
+        g->wrong += !vyre_barrier_gather(me->barrier, me->number);
+        if (me->number == 0) {
+            g->sum = 0;
+            for (uint32_t i = 0; i < me->count; i++) {
+                g->sum += g->at[i];
+            }
+        }
+        g->wrong += !vyre_barrier_wait(me->barrier, me->number);
+    }
+}
+
+TEST(one_works_while_the_others_wait) {
+    vyre_team *team = make_team(MOST);
+    for (uint32_t workers = 1; workers <= MOST; workers++) {
+        gathering g = {.rounds = (uint32_t)test_scaled(300)};
+        REQUIRE_OK(vyre_team_run(team, workers, gather, &g, NULL, NULL), NULL);
+        CHECK_EQ(g.wrong, 0);
     }
     vyre_team_destroy(team);
 }
@@ -152,13 +195,13 @@ typedef struct breaking {
 
 static void break_it(vyre_worker *me, void *arg) {
     breaking *b = arg;
-    b->met += vyre_barrier_wait(me->barrier);
+    b->met += vyre_barrier_wait(me->barrier, me->number);
     if (me->number == b->breaker) {
         vyre_barrier_break(me->barrier);
         vyre_barrier_break(me->barrier);
     }
     for (int i = 0; i < 5000; i++) { /* more often than there is room to count */
-        b->released += !vyre_barrier_wait(me->barrier);
+        b->released += !vyre_barrier_wait(me->barrier, me->number);
     }
     b->released += vyre_barrier_is_broken(me->barrier);
 }
@@ -193,7 +236,7 @@ static void wait_for_rescue(vyre_worker *me, void *arg) {
         }
     }
     o->waiting++;
-    o->released += !vyre_barrier_wait(me->barrier);
+    o->released += !vyre_barrier_wait(me->barrier, me->number);
 }
 
 static void *rescue(void *arg) {
@@ -231,12 +274,12 @@ static void add(vyre_worker *me, void *arg) {
     if (me->number == 0) {
         CHECK_EQ((*c->inside)++, 0);
     }
-    vyre_barrier_wait(me->barrier);
+    vyre_barrier_wait(me->barrier, me->number);
     for (uint32_t i = 0; i < me->count; i++) {
         if (i == me->number) {
             (*c->sum)++;
         }
-        vyre_barrier_wait(me->barrier);
+        vyre_barrier_wait(me->barrier, me->number);
     }
     if (me->number == 0) {
         (*c->inside)--;
@@ -368,7 +411,7 @@ static void steal(vyre_worker *me, void *arg) {
                 w->taken[i]++;
             }
         }
-        vyre_barrier_wait(me->barrier);
+        vyre_barrier_wait(me->barrier, me->number);
     }
 }
 

@@ -243,6 +243,8 @@ static vyre_status find_entries(cpu_kernel *kernel, vyre_diag *diag) {
         kernel->pieces[i].run = (cpu_entry)cpu_code_find(kernel->code, name);
         (void)snprintf(name, sizeof name, "clip%u", i);
         kernel->pieces[i].clip = (cpu_clipper)cpu_code_find(kernel->code, name);
+        (void)snprintf(name, sizeof name, "deliver%u", i);
+        kernel->pieces[i].deliver = (cpu_deliverer)cpu_code_find(kernel->code, name);
         if (!kernel->pieces[i].run) {
             return vyre_fail(diag, VYRE_INTERNAL, NULL, "a compiled kernel has no entry");
         }

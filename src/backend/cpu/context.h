@@ -19,6 +19,7 @@ struct cpu_context {
     const uint64_t *values;    /* params, likewise */
     uint32_t grid[3];
     uint32_t stop;      /* somebody wants the run to end */
+    void *kept;         /* what the worker keeps until the end of a launch (append.c) */
     uint64_t wide;      /* lanes of a row of the grid; of trips that run as one: of all */
     uint8_t *arena;     /* of one group: workgroup memory, and what its lanes carry over barriers */
     void *dump;         /* where stores beyond the end of a buffer go */
@@ -53,5 +54,7 @@ void cpu_context_init(cpu_context *context);
  * linear number; some have another that tells which units have something to do. */
 typedef void (*cpu_entry)(cpu_context *context, uint64_t first, uint64_t end);
 typedef void (*cpu_clipper)(cpu_context *context, uint64_t out_range[2]);
+/* To be called by each worker when it has no more units of a launch. */
+typedef void (*cpu_deliverer)(cpu_context *context);
 
 #endif

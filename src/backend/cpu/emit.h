@@ -70,8 +70,10 @@ typedef struct cpu_binding {
 } cpu_binding;
 
 enum {
-    CPU_FUEL = 1 << 16,   /* trips between looks at the clock: well below a millisecond */
-    CPU_SHORT = 4096,     /* a loop of so few trips is not counted */
+    CPU_FUEL = 1 << 16,  /* trips between looks at the clock: well below a millisecond */
+    CPU_SHORT = 4096,    /* a loop of so few trips is not counted */
+    CPU_MOST_KEPT = 512, /* elements that a worker keeps for a list (append.c) */
+    CPU_ROOM = 64 + 12 * CPU_MOST_KEPT, /* bytes for them, of elements of 8 bytes at most */
     CPU_MOST_ALIASES = 48 /* declarations that are told apart: lists grow with the square */
 };
 
@@ -219,7 +221,9 @@ typedef struct cpu_emit {
     bool *has_base;       /* per declaration: its base and count are */
     bool *has_large;      /* per declaration: whether it is large is (stream.c) */
     bool *has_reciprocal; /* per declaration: that of its value is in the entry block (divide.c) */
-    uint32_t *tallied;    /* per statement: 1 + index of an atomic that waits for the range's end */
+    /* Per statement: 1 + index of an atomic that waits for the range's end; of one that says where
+     * to append: the store. */
+    uint32_t *tallied;
     cpu_scope scopes[VYRE_LIMIT_NESTING + 8];
 } cpu_emit;
 
@@ -311,8 +315,14 @@ cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
 void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 /* emit_atomic.c */
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
-/* One operation with a value that is ONE, whose old value nobody asks for. */
-void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value);
+/* append.c: instead of an atomic and of the store that its old value is for (false: not this one);
+ * how many such atomics there are; what a worker does at the end of a launch. */
+bool cpu_append_begin(cpu_emit *e, const vyre_stmt_node *s, cpu_value index);
+bool cpu_append(cpu_emit *e, const vyre_stmt_node *s);
+uint32_t cpu_append_sites(const cpu_emit *e);
+void cpu_emit_deliveries(cpu_emit *e);
+/* One operation with a value that is ONE, of no lane of its own; its old value. */
+cpu_value cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value);
 /* single.c: whether all that an IF decides is where a lane stores; that place, in its body. */
 bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condition);
 cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address);

@@ -230,27 +230,27 @@ static void lane_of_gang(cpu_emit *e, const vyre_stmt_node *s, const operands *o
     }
 }
 
-void cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value) {
+cpu_value cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index, cpu_value value) {
     place at = {.decl = s->decl,
                 .type = (vyre_type)e->p->decls[s->decl].type,
                 .value = value,
                 .expected = value};
     e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];
-    (void)one_lane(e, s, index, &at);
+    return one_lane(e, s, index, &at);
 }
 
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s) {
     enum { UNROLLED = 16 }; /* the widest gang whose lanes have code of their own, if all do it */
     operands o = {.type = (vyre_type)e->p->decls[s->decl].type, .index = cpu_operand(e, s, 0)};
     o.value = s->arg[1] == VYRE_NONE ? cpu_literal(o.type, 0) : cpu_operand(e, s, 1);
-    if (cpu_tally(e, s, &o.index, o.value)) {
+    if (cpu_tally(e, s, &o.index, o.value) || cpu_append_begin(e, s, o.index)) {
         return;
     }
     if (e->alone && e->bindings[s->decl].meaning == CPU_IS_BUFFER) {
         cpu_note(e, e->stmt, "atomic", "a load and a store, no lock because one thread runs all");
     }
     if (e->width > 1 && o.index.hold == CPU_ONE && cpu_tally_joins(e, s)) {
-        cpu_atomic_once(e, s, o.index, cpu_tally_join(e, s, o.value));
+        (void)cpu_atomic_once(e, s, o.index, cpu_tally_join(e, s, o.value));
         return;
     }
     e->is_proven = e->proven[cpu_stmt_site(e, e->stmt)];

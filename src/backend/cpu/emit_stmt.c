@@ -666,7 +666,9 @@ void cpu_emit_stmt(cpu_emit *e, vyre_stmt stmt) {
     case VYRE_STMT_LET: cpu_set(e, s->var, cpu_operand(e, s, 0), true); break;
     case VYRE_STMT_ASSIGN: cpu_set(e, s->var, cpu_operand(e, s, 0), false); break;
     case VYRE_STMT_STORE:
-        cpu_store(e, s->decl, cpu_full(e, cpu_operand(e, s, 0)), cpu_operand(e, s, 1));
+        if (!cpu_append(e, s)) {
+            cpu_store(e, s->decl, cpu_full(e, cpu_operand(e, s, 0)), cpu_operand(e, s, 1));
+        }
         break;
     case VYRE_STMT_ATOMIC: cpu_emit_atomic(e, s); break;
     case VYRE_STMT_SUBGROUP: cpu_emit_subgroup(e, s); break;

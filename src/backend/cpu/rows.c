@@ -550,6 +550,18 @@ static void write_run(const cpu_writer *w, uint32_t number, const vyre_program_v
     cpu_write_finish(w);
 }
 
+/* What a worker has kept. */
+static void write_deliver(cpu_writer *w, cpu_emit *e, uint32_t number) {
+    e->width = 1;
+    cpu_part_forget(e);
+    cpu_part_settle(e, cpu_emit_deliveries);
+    write_as(w, e, number, "deliver", "ptr %ctx");
+    vyre_text_printf(w->out,
+                     "define void @deliver%u(ptr %%ctx) #0 {\n"
+                     "  %%r = call i1 @g%u_deliver(ptr %%ctx)\n  ret void\n}\n\n",
+                     number, number);
+}
+
 vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyre_diag *diag) {
     static const uint32_t natural[CPU_ISA_COUNT] = {4, 8, 16};
     const vyre_program_view *p = vyre_program_get(group->program);
@@ -573,6 +585,10 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
     write_checked(w, &e, number, &lanes);
     write_clip(w->out, number, p);
     write_run(w, number, p, lanes);
+    group->sites = cpu_append_sites(&e);
+    if (group->sites > 0) {
+        write_deliver(w, &e, number);
+    }
     group->form = CPU_FORM_ROWS;
     group->grain = lanes.wide > 1 ? FEW : FEW_SERIAL;
     group->width = lanes.wide;

@@ -5,13 +5,16 @@
  *
  * A lane that traps counts as ended: its worker notes the lowest one. Behind a launch each worker
  * looks at what all had noted before the barrier, so all stop at the same step; the notes alternate
- * between two places, since the next launch may have begun. Whoever finds that time is over, or
+ * between two places, since the next launch may have begun. What a worker has read for the schedule
+ * the next launch may write: before it all meet again, or, if worker 0 does the launch alone, it
+ * waits until all others wait for it. Whoever finds that time is over, or
  * that the run was cancelled, breaks the barrier, which lets everybody go.
  *
  * Work that is not worth two workers is done by worker 0 alone; if there is never more, nobody else
  * is woken. */
 #include "backend/cpu/run.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -34,9 +37,11 @@ struct cpu_worker {
     cpu_buffer *buffers;            /* of the declarations of the piece at work */
     uint64_t *words;                /* of its position */
     vyre_segment_binding *segments; /* its own, which its position fills in */
-    uint64_t noted[2];              /* lowest lane that trapped, by turns */
-    uint32_t piece;                 /* in which it did */
+    bool owes;                      /* it has read what the next launch may write */
     size_t size;                    /* of all this, in one block */
+    /* What others look at behind each barrier: a line that is hardly ever written. */
+    alignas(LINE) uint64_t noted[2]; /* lowest lane that trapped, by turns */
+    uint32_t piece;                  /* in which it did */
 };
 
 typedef struct job {
@@ -50,7 +55,7 @@ typedef struct job {
 /* Memory of workers. */
 
 typedef struct plan {
-    size_t size, buffers, words, segments, tables, arena;
+    size_t size, buffers, words, segments, tables, arena, kept;
 } plan;
 
 static size_t reserve(plan *p, size_t bytes) {
@@ -72,11 +77,13 @@ static plan plan_worker(const cpu_kernel *k) {
     plan p = {0};
     size_t most = 0, tables = 0;
     uint64_t arena = 0;
+    uint32_t sites = 0;
     for (uint32_t i = 0; i < k->piece_count; i++) {
         const size_t count = decls_of(k, i);
         most = count > most ? count : most;
         tables += table_size(count);
         arena = k->pieces[i].group.arena > arena ? k->pieces[i].group.arena : arena;
+        sites = k->pieces[i].group.sites > sites ? k->pieces[i].group.sites : sites;
     }
     (void)reserve(&p, sizeof(cpu_worker));
     (void)reserve(&p, DUMP);
@@ -85,6 +92,7 @@ static plan plan_worker(const cpu_kernel *k) {
     p.segments = reserve(&p, k->piece_count * sizeof(vyre_segment_binding));
     p.tables = reserve(&p, k->module ? tables : 0);
     p.arena = reserve(&p, (size_t)arena);
+    p.kept = reserve(&p, (size_t)sites * CPU_ROOM);
     p.size += LINE; /* to align it */
     return p;
 }
@@ -159,10 +167,13 @@ static void reset_worker(const job *j, uint32_t number) {
     cpu_context_init(&w->context);
     w->context.dump = base + (sizeof(cpu_worker) + LINE - 1) / LINE * LINE;
     w->context.arena = base + p.arena;
+    w->context.kept = base + p.kept;
+    memset(w->context.kept, 0, p.size - LINE - p.kept); /* of a run that was stopped */
     w->context.launch = j->launch;
     w->context.stream = k->stream;
     memcpy(w->context.grid, j->launch->grid, sizeof w->context.grid);
     w->noted[0] = w->noted[1] = UINT64_MAX;
+    w->owes = false;
     for (uint32_t i = 0; j->pass && i < k->piece_count; i++) {
         const size_t count = decls_of(k, i);
         const vyre_segment_binding *from = &j->pass->segments[i], *to = &w->segments[i];
@@ -197,20 +208,37 @@ static uint64_t chunk_of(const cpu_worker *w, const cpu_piece *p, uint64_t units
     return vyre_ceil_div(chunk, unit) * unit;
 }
 
-/* Runs this worker's part of units [from, to); all workers have the same numbers. */
-static void run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_range all) {
-    const uint64_t units = all.end - all.begin, grain = p->group.grain;
-    if (!me || me->count == 1 || units <= grain) {
+/* Before a launch: the others have read what they had to. */
+static bool pay(cpu_worker *w, vyre_worker *me, bool is_small) {
+    const bool owes = w->owes;
+    w->owes = false;
+    if (!owes || !me || me->count == 1) {
+        return true;
+    }
+    return is_small ? vyre_barrier_gather(me->barrier, me->number)
+                    : vyre_barrier_wait(me->barrier, me->number);
+}
+
+/* Runs this worker's part of units [from, to); all workers have the same numbers. False: somebody
+ * has broken the barrier. */
+static bool run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_range all) {
+    const uint64_t units = all.end - all.begin;
+    const bool is_small = !me || me->count == 1 || units <= p->group.grain;
+    if (!pay(w, me, is_small)) {
+        return false;
+    }
+    if (is_small) {
         if ((!me || me->number == 0) && units > 0) {
             p->run(&w->context, all.begin, all.end);
         }
-        return;
+        return true;
     }
     vyre_range r;
     vyre_share_begin(&me->share, units, chunk_of(w, p, units, me->count), p->group.uneven ? 4 : 2);
     while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
         p->run(&w->context, all.begin + r.begin, all.begin + r.end);
     }
+    return true;
 }
 
 /* Lanes of a row of the grid. */
@@ -231,7 +259,10 @@ static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, ui
     } else {
         range[1] = cpu_group_units(&p->group, w->context.grid);
     }
-    run_units(w, me, p, (vyre_range){range[0], range[1]});
+    const bool ran = run_units(w, me, p, (vyre_range){range[0], range[1]});
+    if (p->deliver && ran && w->context.status == VYRE_OK) {
+        p->deliver(&w->context);
+    }
     if (w->context.trap_lane != before) {
         w->piece = piece;
     }
@@ -239,7 +270,7 @@ static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, ui
         atomic_store(&j->stopped, (unsigned)w->context.status);
         atomic_store(&j->stopped_in, piece);
     }
-    return w->context.status == VYRE_OK;
+    return ran && w->context.status == VYRE_OK;
 }
 
 /* Rows of a trace: what each worker runs, and how long it waits for the others. */
@@ -291,7 +322,7 @@ static bool meet(const job *j, vyre_worker *me, uint32_t piece) {
         return true;
     }
     const uint64_t begin = begin_span(j);
-    const bool all_came = vyre_barrier_wait(me->barrier);
+    const bool all_came = vyre_barrier_wait(me->barrier, me->number);
     if (piece != VYRE_NONE) {
         end_span(j, me, "barrier", piece, begin);
     }
@@ -348,17 +379,21 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
             return false;
         }
     }
-    /* Also where nothing is launched: what was read here others may write behind the barrier. */
-    if (step->segment != VYRE_NONE || step->sync) {
-        w->noted[*round % 2] = w->context.trap_lane;
+    if (step->segment != VYRE_NONE) {
+        uint64_t *note = &w->noted[*round % 2];
+        if (*note != w->context.trap_lane) {
+            *note = w->context.trap_lane;
+        }
         if (!meet(j, me, step->segment)) {
             return false;
         }
-        if ((step->sync || step->kind == VYRE_STEP_END) && has_trapped(j, me, *round)) {
-            at->step = VYRE_NONE;
-            return true;
-        }
         ++*round;
+    } else {
+        w->owes |= vyre_position_meets(at);
+    }
+    if ((step->sync || step->kind == VYRE_STEP_END) && has_trapped(j, me, *round - 1)) {
+        at->step = VYRE_NONE;
+        return true;
     }
     if (!me || me->number == 0) {
         pass->visits[number] += trips;
@@ -367,8 +402,9 @@ static bool walk_step(job *j, vyre_worker *me, cpu_worker *w, vyre_position *at,
     }
     (void)vyre_position_leave(at, pass, &reader, NULL);
     if (at->step != VYRE_NONE && step->collective != VYRE_NONE) {
+        const bool all_came = pay(w, me, true);
         do_collective(j, me, at, step->collective);
-        return meet(j, me, VYRE_NONE);
+        return all_came && meet(j, me, VYRE_NONE);
     }
     return may_go_on(j, w, me);
 }

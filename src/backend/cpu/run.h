@@ -10,7 +10,8 @@
 typedef struct cpu_piece {
     cpu_group group;
     cpu_entry run;
-    cpu_clipper clip; /* NULL: all units have */
+    cpu_clipper clip;      /* NULL: all units have */
+    cpu_deliverer deliver; /* NULL: workers keep nothing */
 } cpu_piece;
 
 typedef struct cpu_worker cpu_worker;

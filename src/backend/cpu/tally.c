@@ -137,7 +137,7 @@ bool cpu_tally(cpu_emit *e, const vyre_stmt_node *s, const cpu_value *index, cpu
 void cpu_emit_tallies(cpu_emit *e) {
     for (vyre_stmt i = e->p->entry; i < e->p->stmt_count; i++) {
         const vyre_stmt_node *s = &e->p->stmts[i];
-        if (!e->tallied[i]) {
+        if (!e->tallied[i] || s->var != VYRE_NONE) {
             continue;
         }
         const vyre_type type = (vyre_type)e->p->decls[s->decl].type;
@@ -149,7 +149,7 @@ void cpu_emit_tallies(cpu_emit *e) {
         cpu_value some = cpu_compare(e, "ne", one, neutral((vyre_atomic_op)s->sub, type));
         cpu_line(e, "  br i1 %s, label %%tell%u, label %%told%u\ntell%u:", some.text, label, label,
                  label);
-        cpu_atomic_once(e, s, cpu_u32(e->tallied[i] - 1), one);
+        (void)cpu_atomic_once(e, s, cpu_u32(e->tallied[i] - 1), one);
         cpu_line(e, "  br label %%told%u\ntold%u:", label, label);
     }
 }
