@@ -162,6 +162,107 @@ static bool make_lava(bench_instance *i) {
     return add_input(i, VYRE_F32, particles, 77) && good;
 }
 
+/* Numbers from -1 to 1, so small that sums of many stay small. */
+static bool add_small(bench_instance *i, uint64_t count, float by, uint64_t seed) {
+    float *number = malloc(count * F4);
+    for (uint64_t k = 0; number && k < count; k++) {
+        number[k] = by * ((float)(instance_random(&seed) % 2049) / 1024.0f - 1.0f);
+    }
+    return add_bytes(i, number, count * F4);
+}
+
+static bool make_correlation(bench_instance *i) {
+    add_output(i, i->data.size[0] * i->data.size[0] * F4);
+    return add_small(i, plane(i), 3.0f, 81);
+}
+
+static bool make_backprop(bench_instance *i) {
+    enum { UNITS = 16 };
+    uint64_t n = i->data.size[0];
+    add_output(i, UNITS * F4);
+    add_output(i, n * UNITS * F4);
+    bool good = add_small(i, n, 1.0f, 82);
+    good = add_small(i, n * UNITS, 1.0f / 256.0f, 83) && good;
+    good = add_small(i, n * UNITS, 1.0f / 256.0f, 84) && good;
+    return add_input(i, VYRE_F32, UNITS, 85) && good;
+}
+
+static bool make_lorenz(bench_instance *i) {
+    return add_both(i, VYRE_F64, i->data.size[0] * 3);
+}
+
+/* Signals */
+
+static bool make_mri_q(bench_instance *i) {
+    uint64_t voxels = i->data.size[0];
+    bool good = true;
+    for (uint64_t axis = 0; axis < 3; axis++) {
+        good = add_input(i, VYRE_F32, voxels, 86 + axis) && good;
+    }
+    add_output(i, voxels * F4);
+    add_output(i, voxels * F4);
+    return add_small(i, i->data.size[1] * 4, 2.0f, 89) && good;
+}
+
+static bool make_sad(bench_instance *i) {
+    enum { PLACES = 17 * 17 };
+    add_output(i, plane(i) / 16 * PLACES * sizeof(uint16_t));
+    add_output(i, plane(i) / 64 * PLACES * sizeof(uint16_t));
+    bool good = add_input(i, VYRE_U8, plane(i), 90);
+    return add_input(i, VYRE_U8, plane(i), 91) && good;
+}
+
+/* Of each byte, and of each byte before one, two and three bytes of 0. */
+static bool add_crc_tables(bench_instance *i) {
+    enum { BYTES = 256, TABLES = 4 };
+    uint32_t *table = malloc(sizeof *table * BYTES * TABLES);
+    for (uint32_t byte = 0; table && byte < BYTES; byte++) {
+        uint32_t sum = byte;
+        for (int bit = 0; bit < 8; bit++) {
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+        }
+        table[byte] = sum;
+    }
+    for (uint32_t k = BYTES; table && k < BYTES * TABLES; k++) {
+        table[k] = table[k - BYTES] >> 8 ^ table[table[k - BYTES] & (BYTES - 1)];
+    }
+    return add_bytes(i, table, sizeof *table * BYTES * TABLES);
+}
+
+static bool make_crc32(bench_instance *i) {
+    add_output(i, i->data.size[0] * U4);
+    bool good = add_input(i, VYRE_U32, plane(i), 92);
+    return add_crc_tables(i) && good;
+}
+
+static bool make_wavelet(bench_instance *i) {
+    add_output(i, plane(i) * sizeof(int32_t));
+    return add_input(i, VYRE_U8, plane(i), 93);
+}
+
+/* Keys */
+
+static uint32_t key_of(uint64_t number) {
+    return (uint32_t)(number + 1) * 0x9e3779b1;
+}
+
+/* Half of what is looked up is there. */
+static bool make_join(bench_instance *i) {
+    uint64_t keys = i->data.size[0], wanted = i->data.size[1], seed = 95;
+    uint32_t *key = malloc(keys * U4), *wants = malloc(wanted * U4);
+    for (uint64_t k = 0; key && k < keys; k++) {
+        key[k] = key_of(k);
+    }
+    for (uint64_t k = 0; wants && k < wanted; k++) {
+        wants[k] = key_of(instance_random(&seed) % (2 * keys));
+    }
+    add_output(i, wanted * U4);
+    add_output(i, U4);
+    bool good = add_bytes(i, key, keys * U4);
+    good = add_input(i, VYRE_U32, keys, 94) && good;
+    return add_bytes(i, wants, wanted * U4) && good;
+}
+
 /* Limits: what is read and written once in each step, from where it fits, or what is computed. */
 
 static double limit_stencil27(const bench_instance *i, const peer_limits *l) {
@@ -181,6 +282,17 @@ static double limit_lud(const bench_instance *i, const peer_limits *l) {
 
 static double limit_knapsack(const bench_instance *i, const peer_limits *l) {
     return instance_size(i, 0) * instance_size(i, 1) * 3.0 * F8 / l->l3;
+}
+
+/* One half of the product. */
+static double limit_correlation(const bench_instance *i, const peer_limits *l) {
+    return instance_size(i, 0) * instance_size(i, 0) * instance_size(i, 1) / l->fma32;
+}
+
+/* Of a step: four slopes, four places, the sum. */
+static double limit_lorenz(const bench_instance *i, const peer_limits *l) {
+    enum { OPERATIONS = 4 * 8 + 4 * 6 + 3 * 4 };
+    return instance_size(i, 0) * instance_size(i, 1) * OPERATIONS / l->fma64;
 }
 
 #define HELD_OUT(workload_)                                                                        \
@@ -221,5 +333,30 @@ const bench_workload held_out_workloads[] = {
      .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_once, .limited_by = "DRAM"},
     {HELD_OUT(lava), .make = make_lava, .size = {{8}, {4}, {2}}, .params = {{"side", 0}},
      .outputs = {{VYRE_F32, 1e-5}}},
+    {HELD_OUT(correlation), .make = make_correlation, .size = {{768, 1024}, {128, 200}, {32, 21}},
+     .params = {{"m", 0}, {"n", 1}}, .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_correlation,
+     .limited_by = "FMA"},
+    {HELD_OUT(backprop), .make = make_backprop, .size = {{1 << 18}, {1 << 12}, {48}},
+     .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-5}}, .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(lorenz), .make = make_lorenz, .size = {{1 << 14, 400}, {1 << 10, 50}, {100, 5}},
+     .params = {{"starts", 0}, {"steps", 1}}, .outputs = {{VYRE_F64, 1e-9}}, .limit = limit_lorenz,
+     .limited_by = "FMA"},
+    {HELD_OUT(mri_q), .make = make_mri_q, .size = {{1 << 16, 512}, {1 << 12, 128}, {300, 33}},
+     .params = {{"voxels", 0}, {"samples", 1}}, .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-5}}},
+    {HELD_OUT(sad), .make = make_sad, .size = {{704, 576}, {96, 64}, {16, 24}},
+     .params = {{"width", 0}, {"height", 1}},
+     .outputs = {BENCH_EXACT(VYRE_U16), BENCH_EXACT(VYRE_U16)}},
+    {HELD_OUT(crc32), .make = make_crc32, .size = {{1 << 17, 64}, {1 << 12, 16}, {300, 5}},
+     .params = {{"records", 0}, {"words", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)},
+     .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(wavelet), .make = make_wavelet, .size = {{2048, 2048, 5}, {256, 256, 3}, {48, 24, 3}},
+     .params = {{"width", 0}, {"height", 1}, {"levels", 2}}, .outputs = {BENCH_EXACT(VYRE_I32)},
+     .limit = limit_once, .limited_by = "DRAM"},
+    {HELD_OUT(cores), .make = make_graph, .size = {{15, 16}, {11, 8}, {7, 4}},
+     .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {HELD_OUT(join), .make = make_join,
+     .size = {{1 << 19, 1 << 21, 1 << 20}, {1 << 12, 1 << 14, 1 << 13}, {100, 333, 256}},
+     .params = {{"slots", 2}}, .outputs = {BENCH_EXACT(VYRE_U32), BENCH_EXACT(VYRE_U32)},
+     .limit = limit_once, .limited_by = "DRAM"},
     {.name = NULL},
 };

@@ -176,6 +176,61 @@ static void run_triangles(void *state) {
 }
 
 const peer peer_spmv_rows = {"spmv_rows", set_prepare, NULL, run_spmv_rows, set_collect};
+/* Core numbers (after Kabir and Madduri): in each level every thread has a queue of its own, and
+ * takes what falls to the level by what it took; threads meet twice in a level. */
+
+static uint32_t take_level(const uint32_t *row, const uint32_t *col, uint32_t *degree, uint32_t k,
+                           uint32_t *queue, uint32_t count) {
+    for (uint32_t q = 0; q < count; q++) {
+        for (uint32_t e = row[queue[q]]; e < row[queue[q] + 1]; e++) {
+            uint32_t *other = &degree[col[e]];
+            if (__atomic_load_n(other, __ATOMIC_RELAXED) > k) {
+                uint32_t was = __atomic_fetch_sub(other, 1, __ATOMIC_RELAXED);
+                if (was == k + 1) {
+                    queue[count++] = col[e];
+                } else if (was <= k) {
+                    __atomic_fetch_add(other, 1, __ATOMIC_RELAXED);
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static void run_cores(void *state) {
+    set_job *s = state;
+    const uint32_t *row = s->in[0], *col = s->in[1];
+    uint32_t n = (uint32_t)(s->in_bytes[0] / sizeof *row - 1), gone = 0;
+    uint32_t *degree = s->out[0]; /* in the end that of the level in which a vertex went */
+#pragma omp parallel
+    {
+        uint32_t *queue = (uint32_t *)s->scratch + (size_t)PEER_THREAD() * (n + 1);
+#pragma omp for schedule(static)
+        for (uint32_t v = 0; v < n; v++) {
+            degree[v] = row[v + 1] - row[v];
+        }
+        for (uint32_t k = 0, all = 0; all < n; k++) {
+            uint32_t count = 0;
+#pragma omp for schedule(static)
+            for (uint32_t v = 0; v < n; v++) {
+                queue[count] = v;
+                count += degree[v] == k;
+            }
+            count = take_level(row, col, degree, k, queue, count);
+            __atomic_fetch_add(&gone, count, __ATOMIC_RELAXED);
+#pragma omp barrier
+            all = __atomic_load_n(&gone, __ATOMIC_RELAXED);
+#pragma omp barrier
+        }
+    }
+}
+
+/* A queue for each thread, with room for the vertex that is looked at. */
+static void *prepare_cores(const peer_instance *p) {
+    return set_prepare_room(p, (size_t)PEER_MOST() * p->in_bytes[0]);
+}
+
 const peer peer_independent = {"independent", set_prepare, NULL, run_independent, set_collect};
 const peer peer_components = {"components", set_prepare, NULL, run_components, set_collect};
 const peer peer_triangles = {"triangles", set_prepare, NULL, run_triangles, set_collect};
+const peer peer_cores = {"cores", prepare_cores, NULL, run_cores, set_collect};

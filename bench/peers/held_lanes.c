@@ -138,20 +138,6 @@ static inline float uniform(uint32_t v) {
     return ((float)(int32_t)((h ^ h >> 16) >> 8) + 0.5f) * (1.0f / 16777216.0f);
 }
 
-/* Sine and cosine of a part of a turn, from that of the quarter around the nearest quarter. */
-static inline void sine_cosine(float turn, float *sine, float *cosine) {
-    float quarter = turn * 4.0f + 12582912.0f - 12582912.0f;
-    int32_t k = (int32_t)quarter;
-    float x = (turn - quarter * 0.25f) * 6.28318531f, z = x * x;
-    float s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
-    float c =
-        ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z -
-        0.5f * z + 1.0f;
-    float a = k & 1 ? c : s, b = k & 1 ? s : c;
-    *sine = k & 2 ? -a : a;
-    *cosine = (k + 1) & 2 ? -b : b;
-}
-
 static void run_asian(void *state) {
     set_job *s = state;
     enum { STRETCH = 64 };
@@ -169,7 +155,7 @@ static void run_asian(void *state) {
             for (size_t i = 0; i < STRETCH; i++) {
                 float sine, cosine;
                 float far = 0.02f * sqrtf(-2.0f * peer_log(uniform(at[i] + 2 * k)));
-                sine_cosine(uniform(at[i] + 2 * k + 1), &sine, &cosine);
+                peer_sine_cosine(uniform(at[i] + 2 * k + 1), &sine, &cosine);
                 float one = price[i] + 0.0001f + far * cosine, two = one + 0.0001f + far * sine;
                 sum[i] += peer_exp(one) + peer_exp(two);
                 price[i] = two;

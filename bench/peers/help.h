@@ -104,4 +104,18 @@ static inline float peer_log(float x) {
     return r + p + (float)power * 0.693359375f;
 }
 
+/* Sine and cosine of a part of a turn, from that of the quarter around the nearest quarter. */
+static inline void peer_sine_cosine(float turn, float *sine, float *cosine) {
+    float quarter = turn * 4.0f + 12582912.0f - 12582912.0f;
+    int32_t k = (int32_t)quarter;
+    float x = (turn - quarter * 0.25f) * 6.28318531f, z = x * x;
+    float s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
+    float c =
+        ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z -
+        0.5f * z + 1.0f;
+    float a = k & 1 ? c : s, b = k & 1 ? s : c;
+    *sine = k & 2 ? -a : a;
+    *cosine = (k + 1) & 2 ? -b : b;
+}
+
 #endif

@@ -82,7 +82,16 @@ void set_collect(void *state, const peer_instance *p);
     X(compact)                                                                                     \
     X(asian)                                                                                       \
     X(inverse)                                                                                     \
-    X(lava)
+    X(lava)                                                                                        \
+    X(correlation)                                                                                 \
+    X(backprop)                                                                                    \
+    X(lorenz)                                                                                      \
+    X(mri_q)                                                                                       \
+    X(sad)                                                                                         \
+    X(crc32)                                                                                       \
+    X(wavelet)                                                                                     \
+    X(cores)                                                                                       \
+    X(join)
 
 #define SET_DECLARE(name) extern const peer peer_##name;
 PEER_WIDER(SET_DECLARE)
