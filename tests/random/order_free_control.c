@@ -335,6 +335,20 @@ static vyre_expr of_row(order_free *g, vyre_var k) {
     return vyre_build_cast(g->x.b, VYRE_U32, vyre_build_load(g->x.b, g->rows, along_row(g, k)));
 }
 
+/* for (k in e .. the row's length) { sum = sum op ...; }: lanes begin apart, so their trips vary.
+ */
+static void join_row(order_free *g, vyre_var sum) {
+    vyre_builder *b = g->x.b;
+    static const vyre_expr_op ops[] = {VYRE_EXPR_ADD,     VYRE_EXPR_BIT_AND, VYRE_EXPR_BIT_OR,
+                                       VYRE_EXPR_BIT_XOR, VYRE_EXPR_MIN,     VYRE_EXPR_MAX};
+    const vyre_var k =
+        vyre_build_for(b, order_free_name(g, "k"), order_free_below(g, 4, LEVEL_LANE),
+                       vyre_build_u32(b, g->row), VYRE_NONE);
+    const vyre_expr x = op2(g, VYRE_EXPR_MUL, of_row(g, k), vyre_build_var(b, k));
+    vyre_build_assign(b, sum, op2(g, ops[random_below(&g->x, 6)], vyre_build_var(b, sum), x));
+    vyre_build_end(b);
+}
+
 /* Nobody else has the row, and nothing else touches what is stored. */
 void order_free_rows(order_free *g) {
     vyre_builder *b = g->x.b;
@@ -349,6 +363,9 @@ void order_free_rows(order_free *g) {
         vyre_build_store(b, g->turned, along_row(g, k),
                          op2(g, VYRE_EXPR_BIT_XOR, next, of_row(g, k)));
         vyre_build_end(b);
+    }
+    if (random_chance(&g->x, 35)) {
+        join_row(g, sum);
     }
     order_free_local(g, sum, LEVEL_LANE, false);
 }

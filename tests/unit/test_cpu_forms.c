@@ -570,6 +570,35 @@ TEST(bytes_in_lanes_of_16_bits) {
 }
 
 /* Lanes that have left a loop keep what will be looked at again, and only that. */
+/* Loops of single lanes whose trips run side by side: none, fewer than a vector, more, beyond the
+ * end of what they load, and to where the next number would wrap. */
+TEST(trips_of_one_lane_at_once) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 5, 17, 70, 300};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check(
+            "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; out c : i64[len(a)];\n"
+            "  out d : i32[len(a)]; let i = global_id.x; if (i < len(a)) {\n"
+            "    let s = 7; let x = 1; let m = 0xffffffff; let most = i32(a[i]) - 500;\n"
+            "    let wide = i64(3); let least = 5;\n"
+            "    for (k in a[i] % 40 .. a[i] % 40 + a[i + 1] % 50) {\n"
+            "      let near = abs_diff(a[k], a[i]); s = s + u32(near * near <= 9000);\n"
+            "      x = (a[k + 1] << 3) ^ x; m = m & (a[k] | a[i] | 0xffff0000);\n"
+            "      most = max(most, i32(a[k]) * -3 + i32(k)); wide = wide + i64(a[k] / (k & 3));\n"
+            "      least = min(least, a[k] * k + 4); }\n"
+            "    b[i] = s + x * 3 + m * 5 + least * 7; d[i] = most; c[i] = wide; } }",
+            sizes[i], sizes[i] / 32 + 1, 1, 1);
+        check(
+            "program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; \n"
+            "  let i = global_id.x; let s = 0; let o = 0; let low = i32(9);\n"
+            "  if (i < len(a)) { for (k in 0xffffffff - a[i] % 30 .. 0xffffffff - a[i + 1] % 3) {\n"
+            "      s = s + a[k + 20] + k; o = a[k - 0xffffff00] | o;\n"
+            "      low = min(low, i32(a[i]) - i32(k & 7)); }\n"
+            "    b[i] = s + o * 3 + u32(low); } }",
+            sizes[i], sizes[i] / 32 + 1, 1, 1);
+    }
+}
+
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();
     static const char *const bodies[] = {

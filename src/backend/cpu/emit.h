@@ -175,9 +175,11 @@ typedef struct cpu_emit {
     uint32_t depth;   /* scopes around that part */
     uint32_t steady;  /* label of the strip around, in which steady accesses are inside; 0: none */
     uint32_t scope_count;
-    uint8_t form;     /* cpu_form */
-    bool masked_tail; /* the last gang has lanes that do not exist */
-    bool probing;     /* probe.c: code that only finds out */
+    vyre_stmt across;                 /* 1 + a loop whose trips are lanes (across.c); 0: none */
+    cpu_value across_at, across_mask; /* its variable, and which trips there are */
+    uint8_t form;                     /* cpu_form */
+    bool masked_tail;                 /* the last gang has lanes that do not exist */
+    bool probing;                     /* probe.c: code that only finds out */
     bool trusts;      /* the range is a piece that probing has found: `marks` hold */
     bool given_up;    /* probing: it can't be found out */
     bool singly;      /* probing: for lanes that run one by one, guards and accesses matter */
@@ -397,6 +399,11 @@ bool cpu_is_steady(const cpu_emit *e, uint32_t site);
 cpu_value cpu_steady_address(cpu_emit *e, vyre_decl decl, uint32_t site);
 /* Whether a statement of the loop is run in each trip. */
 bool cpu_is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt);
+/* across.c: a FOR with all that is in it, several trips at once; false: it is not one for that. A
+ * variable in it; false: it is as outside. */
+bool cpu_emit_across(cpu_emit *e, vyre_stmt loop);
+bool cpu_across_get(cpu_emit *e, vyre_var var, cpu_value *out);
+bool cpu_across_set(cpu_emit *e, vyre_var var, cpu_value value);
 /* tile.c: whether an access of a strip is one for tiles (whole: trips are known to be); begins one,
  * and gives whether it is inside up to the trip `last`; loads what the trip begins with, stores
  * what it ends; where the elements of a trip are. */

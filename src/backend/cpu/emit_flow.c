@@ -10,7 +10,7 @@
 #include "backend/cpu/emit.h"
 
 bool cpu_is_masked(const cpu_emit *e) {
-    return e->width > 1 && (e->depth > 0 || e->may_end || e->masked_tail);
+    return e->width > 1 && (e->depth > 0 || e->may_end || e->masked_tail || e->across);
 }
 
 /* AVX-512 has registers for bools. Elsewhere LLVM would pack them between blocks; a vector of
@@ -64,7 +64,7 @@ void cpu_begin_masks(cpu_emit *e, cpu_value bools) {
 }
 
 cpu_value cpu_active(cpu_emit *e) {
-    return cpu_bools(e, cpu_mask_at(e, "act", 0));
+    return e->across ? e->across_mask : cpu_bools(e, cpu_mask_at(e, "act", 0));
 }
 
 cpu_value cpu_any(cpu_emit *e, cpu_value bools) {

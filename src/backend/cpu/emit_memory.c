@@ -36,7 +36,9 @@ static bool is_private(const cpu_emit *e, vyre_decl decl) {
 
 static void head_count(cpu_emit *e, vyre_decl decl, const char *count) {
     cpu_head(e, "  %%n%u = add i32 %s, 0", decl, count);
-    cpu_head(e, "  %%m%u = call i32 @llvm.usub.sat.i32(i32 %s, i32 %u)", decl, count, e->width - 1);
+    /* Lanes one by one are a gang only where their trips are (across.c). */
+    const uint32_t lanes = e->width > 1 ? e->width : cpu_isa_vector_bytes(e->isa) / 4;
+    cpu_head(e, "  %%m%u = call i32 @llvm.usub.sat.i32(i32 %s, i32 %u)", decl, count, lanes - 1);
 }
 
 void cpu_need_base(cpu_emit *e, vyre_decl decl) {

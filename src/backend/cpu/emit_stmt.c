@@ -101,8 +101,12 @@ cpu_value cpu_get(cpu_emit *e, vyre_var var) {
     const vyre_type type = (vyre_type)e->p->vars[var].type;
     const cpu_hold hold = (cpu_hold)e->holds[var];
     char place[28];
+    cpu_value lanes;
     if (is_bound(e, var)) {
         return e->bound[var];
+    }
+    if (cpu_across_get(e, var, &lanes)) {
+        return lanes;
     }
     if (e->probing && (e->opaque[var] || hold == CPU_EACH)) {
         return cpu_unknown(type);
@@ -129,6 +133,9 @@ static bool is_hidden(cpu_emit *e, vyre_var var, const cpu_value *value) {
 void cpu_set(cpu_emit *e, vyre_var var, cpu_value value, bool binds) {
     if (is_bound(e, var)) {
         e->bound[var] = value;
+        return;
+    }
+    if (cpu_across_set(e, var, value)) {
         return;
     }
     if (binds) {
