@@ -59,7 +59,7 @@ static bool joins(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt) {
     const vyre_expr_node *n = &e->p->exprs[s->arg[0]];
     if (!is_integer(e->p->vars[s->var].type) || !joining_of(n->op) ||
         (!is_var(e, n->u.arg[0], s->var) && !is_var(e, n->u.arg[1], s->var)) ||
-        uses_in(e, loop + 1, e->p->stmts[loop].match, s->var) != 1) {
+        uses_in(e, loop + 1, e->p->stmts[loop].match, s->var) > 1) {
         return false;
     }
     bool alone = true;
