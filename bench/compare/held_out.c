@@ -21,11 +21,6 @@ static bool add_below(bench_instance *i, uint64_t count, uint32_t bound, uint64_
 
 /* Planes and boxes */
 
-static bool make_integral(bench_instance *i) {
-    add_output(i, plane(i) * U4);
-    return add_input(i, VYRE_U8, plane(i), 51);
-}
-
 static bool make_bilateral(bench_instance *i) {
     enum { REACH = 3, ACROSS = 2 * REACH + 1 };
     size_t bytes = sizeof(float) * ACROSS * ACROSS;
@@ -59,24 +54,6 @@ static bool make_lbm(bench_instance *i) {
 }
 
 /* Tables and matrices */
-
-static bool make_needle(bench_instance *i) {
-    enum { LETTERS = 24 };
-    uint64_t n = i->data.size[0], seed = 56;
-    uint8_t *letters[2] = {malloc(n), malloc(n)};
-    int32_t *alike = malloc(sizeof *alike * LETTERS * LETTERS);
-    for (uint64_t k = 0; letters[0] && letters[1] && k < n; k++) {
-        letters[0][k] = (uint8_t)(instance_random(&seed) % LETTERS);
-        letters[1][k] = (uint8_t)(instance_random(&seed) % LETTERS);
-    }
-    for (int k = 0; alike && k < LETTERS * LETTERS; k++) {
-        alike[k] = (int32_t)(instance_random(&seed) % 16) - 6;
-    }
-    add_output(i, (n + 1) * (n + 1) * sizeof(int32_t));
-    bool good = add_bytes(i, letters[0], n);
-    good = add_bytes(i, letters[1], n) && good;
-    return add_bytes(i, alike, sizeof *alike * LETTERS * LETTERS) && good;
-}
 
 /* A diagonal that outweighs its row needs no pivots. */
 static bool make_lud(bench_instance *i) {
@@ -299,9 +276,6 @@ static double limit_lorenz(const bench_instance *i, const peer_limits *l) {
     .name = #workload_, .peer = #workload_, .program = "held-out/" #workload_ ".vy"
 
 const bench_workload held_out_workloads[] = {
-    {HELD_OUT(integral), .make = make_integral, .size = {{4096, 4096}, {512, 512}, {300, 21}},
-     .params = {{"width", 0}, {"height", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)},
-     .limit = limit_once, .limited_by = "DRAM"},
     {HELD_OUT(bilateral), .make = make_bilateral, .size = {{1024, 512}, {256, 128}, {35, 18}},
      .params = {{"width", 0}, {"height", 1}}, .outputs = {{VYRE_F32, 1e-5}}},
     {HELD_OUT(stencil27), .make = make_stencil27, .size = {{128, 6}, {40, 4}, {19, 2}},
@@ -311,8 +285,6 @@ const bench_workload held_out_workloads[] = {
      .params = {{"width", 0}, {"height", 1}, {"steps", 2}},
      .outputs = {{VYRE_F32, 1e-5}, {VYRE_F32, 1e-4}, {VYRE_F32, 1e-4}}, .limit = limit_lbm,
      .limited_by = "L3"},
-    {HELD_OUT(needle), .make = make_needle, .size = {{4096}, {512}, {128}}, .params = {{"n", 0}},
-     .outputs = {BENCH_EXACT(VYRE_I32)}, .limit = limit_once, .limited_by = "DRAM"},
     {HELD_OUT(lud), .make = make_lud, .size = {{1024}, {256}, {48}}, .params = {{"n", 0}},
      .outputs = {{VYRE_F32, 1e-5}}, .limit = limit_lud, .limited_by = "FMA"},
     {HELD_OUT(knapsack), .make = make_knapsack, .size = {{1 << 17, 400}, {1 << 13, 50}, {500, 9}},

@@ -217,6 +217,29 @@ static bool make_neighbours(bench_instance *i) {
     return add_input(i, VYRE_U16, i->data.size[0], 75) && good;
 }
 
+static bool make_integral(bench_instance *i) {
+    add_output(i, i->data.size[0] * i->data.size[1] * U4);
+    return add_input(i, VYRE_U8, i->data.size[0] * i->data.size[1], 51);
+}
+
+static bool make_needle(bench_instance *i) {
+    enum { LETTERS = 24 };
+    uint64_t n = i->data.size[0], seed = 56;
+    uint8_t *letters[2] = {malloc(n), malloc(n)};
+    int32_t *alike = malloc(sizeof *alike * LETTERS * LETTERS);
+    for (uint64_t k = 0; letters[0] && letters[1] && k < n; k++) {
+        letters[0][k] = (uint8_t)(instance_random(&seed) % LETTERS);
+        letters[1][k] = (uint8_t)(instance_random(&seed) % LETTERS);
+    }
+    for (int k = 0; alike && k < LETTERS * LETTERS; k++) {
+        alike[k] = (int32_t)(instance_random(&seed) % 16) - 6;
+    }
+    add_output(i, (n + 1) * (n + 1) * sizeof(int32_t));
+    bool good = add_bytes(i, letters[0], n);
+    good = add_bytes(i, letters[1], n) && good;
+    return add_bytes(i, alike, sizeof *alike * LETTERS * LETTERS) && good;
+}
+
 /* Limits: what is read and written once in each step, from where it fits. */
 
 static double limit_steps_l3(const bench_instance *i, const peer_limits *l) {
@@ -312,5 +335,10 @@ const bench_workload published_workloads[] = {
     {PUBLISHED(neighbours), .make = make_neighbours,
      .size = {{1 << 18, 256, 200}, {1 << 14, 64, 500}, {700, 8, 5000}},
      .params = {{"side", 1}, {"reach", 2}}, .outputs = {BENCH_EXACT(VYRE_U32)}},
+    {PUBLISHED(integral), .make = make_integral, .size = {{4096, 4096}, {512, 512}, {300, 21}},
+     .params = {{"width", 0}, {"height", 1}}, .outputs = {BENCH_EXACT(VYRE_U32)},
+     .limit = limit_once, .limited_by = "DRAM"},
+    {PUBLISHED(needle), .make = make_needle, .size = {{4096}, {512}, {128}}, .params = {{"n", 0}},
+     .outputs = {BENCH_EXACT(VYRE_I32)}, .limit = limit_once, .limited_by = "DRAM"},
     {.name = NULL},
 };

@@ -66,14 +66,14 @@ void set_collect(void *state, const peer_instance *p);
     X(fir)                                                                                         \
     X(sha256)                                                                                      \
     X(queens)                                                                                      \
-    X(neighbours)
+    X(neighbours)                                                                                  \
+    X(integral)                                                                                    \
+    X(needle)
 
 #define PEER_HELD_OUT(X)                                                                           \
-    X(integral)                                                                                    \
     X(bilateral)                                                                                   \
     X(stencil27)                                                                                   \
     X(lbm)                                                                                         \
-    X(needle)                                                                                      \
     X(lud)                                                                                         \
     X(knapsack)                                                                                    \
     X(independent)                                                                                 \
