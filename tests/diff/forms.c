@@ -11,6 +11,8 @@ const form forms[FORM_COUNT] = {
     {"gangs", "lanes", "vectors have", FORM_ANY},
     {"gangs as short as rows", "lanes", "rows of a group", FORM_ANY},
     {"subgroups", "lanes", "subgroup operations", FORM_ANY},
+    {"only one lane", "lanes", "lets no other pass", FORM_ANY},
+    {"prefixes", "loop", "prefixes at once", FORM_ANY},
     {"guards that clip", "if", "clips the range", FORM_ANY},
     {"conditions as masks", "if", "masked", FORM_ANY},
     {"stores to nowhere", "if", "nobody reads", FORM_ANY},

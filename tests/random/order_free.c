@@ -454,6 +454,7 @@ static void grant(order_free *g, place at) {
     case WISH_TURNS: order_free_turns(g, at); break;
     case WISH_ALIKE: order_free_alike(g, at); break;
     case WISH_TILE: order_free_tile(g, at); break;
+    case WISH_SCAN: order_free_scan(g); break;
     case WISH_ROWS: order_free_rows(g); break;
     case WISHES: break;
     }
@@ -580,7 +581,8 @@ static const uint8_t wish_chances[WISHES] = {
     [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,   [WISH_EXCHANGE] = 8,
     [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,    [WISH_STRIDE] = 15,
     [WISH_BASE] = 25,       [WISH_REDUCE] = 35, [WISH_ITERATE] = 12, [WISH_EVEN] = 15,
-    [WISH_TURNS] = 15,      [WISH_ALIKE] = 25,  [WISH_TILE] = 40,    [WISH_ROWS] = 12};
+    [WISH_TURNS] = 15,      [WISH_ALIKE] = 25,  [WISH_TILE] = 40,    [WISH_SCAN] = 15,
+    [WISH_ROWS] = 25};
 
 /* Any legal cell of the class. */
 static cell draw_cell(order_free *g, cell_class class) {

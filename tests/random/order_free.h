@@ -80,6 +80,7 @@ typedef enum wish {
     WISH_TURNS,    /* elements that are told apart from trip to trip */
     WISH_ALIKE, /* a value that every group computes alike, in a program without lanes that end */
     WISH_TILE,  /* a cell of tiles */
+    WISH_SCAN,  /* steps of 1, 2, 4, ... in memory of the group */
     WISH_ROWS,  /* loops in which lanes walk along rows of their own */
     WISHES
 } wish;
@@ -199,6 +200,9 @@ void order_free_iterate(order_free *g, place at);
 
 /* order_free_tile.c: memory of the group or the lane that is set anew, or nearly. */
 void order_free_tile(order_free *g, place at);
+
+/* order_free_scan.c: the sums of all lanes before each, by doubling steps, or nearly. */
+void order_free_scan(order_free *g);
 
 /* order_free_values.c */
 void order_free_declare(order_free *g);

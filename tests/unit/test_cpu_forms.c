@@ -963,3 +963,29 @@ TEST(a_loop_that_does_not_end_is_stopped) {
                  "  while (k != 0) { o[0] = k; grid_sync; k = o[0] | 1; grid_sync; } }",
                  &options, VYRE_TIMEOUT, "");
 }
+
+TEST(scans_by_doubling_steps_are_walks) {
+    need_llvm();
+    static const char *const scans[] = {
+        "let left = l >= r ? w[l - r] : 0; barrier; w[l] = w[l] + left; barrier;",
+        "let left = l >= r ? w[l - r] : v; barrier; w[l] = max(w[l], left); barrier;",
+        "let left = l >= r ? w[l - r] : v; barrier; w[l] = min(w[l], left); barrier;",
+        "let left = w[l - r]; barrier; if (l >= r) { w[l] = w[l] * left; } barrier;",
+        "let left = w[l - r]; barrier; if (l >= r) { w[l] = w[l] & left; } barrier;",
+        "let left = w[l - r]; barrier; w[l] = w[l] ^ left; barrier;"};
+    static const uint32_t lanes[] = {2, 3, 16, 24, 64, 100};
+    static const char *const types[] = {"u32", "i32", "u64", "i64"};
+    for (size_t i = 0; i < 6 * 6 && !test_failed(); i++) {
+        char text[1024];
+        const uint32_t n = lanes[i % 6];
+        const char *type = types[(i + i / 6) % 4];
+        (void)snprintf(text, sizeof text,
+                       "program p workgroup(%u) { in a : u32[]; out b : %s[len(a)];\n"
+                       "  workgroup w : %s[%u]; let l = local_id.x;\n"
+                       "  let v = %s(a[global_id.x] * 2654435761); w[l] = v; barrier; let r = 1;\n"
+                       "  while (r < %u) { %s r = r * 2; }\n"
+                       "  b[global_id.x] = w[l] + %s(r) + w[%u]; }",
+                       n, type, type, n, type, n, scans[i / 6], type, n - 1);
+        check(text, 2 * n + 1, 3, 1, 1);
+    }
+}

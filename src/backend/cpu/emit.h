@@ -387,6 +387,8 @@ void cpu_begin_masks(cpu_emit *e, cpu_value bools);
 /* A loop over active lanes; gives the lane as i32 text. In a gang of one: no loop. */
 cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);
+/* prefix.c: a FOR of running prefixes, with all that is in it; false: it is not one. */
+bool cpu_emit_prefix(cpu_emit *e, vyre_stmt loop);
 /* emit_loop.c: a FOR with all that is in it, in strips; false: it is not one for that. */
 bool cpu_emit_strips(cpu_emit *e, vyre_stmt loop);
 /* Before a loop that lanes begin apart, whose variable moves by `room` (an i64) or less: whether

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "ir/size.h"
+#include "opt/opt_scan.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -58,13 +59,25 @@ static vyre_status lay_out(cpu_group *group, const vyre_allocator *a, vyre_diag 
     return VYRE_OK;
 }
 
+/* At workgroup barriers; lanes run in turn, so scans are walks. */
+static vyre_status cut(const vyre_program *program, const vyre_allocator *a,
+                       vyre_module **out_module, vyre_diag *diag) {
+    const vyre_split_options options = {.scope = VYRE_SPLIT_SCOPE_WORKGROUP};
+    vyre_program *walking = NULL;
+    vyre_status status = vyre_opt_scan(program, a, &walking, diag);
+    if (status == VYRE_OK) {
+        status = vyre_split(walking, &options, a, out_module, diag);
+        vyre_program_release(walking);
+    }
+    return status;
+}
+
 vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *a,
                              cpu_group *out_group, vyre_diag *diag) {
-    const vyre_split_options options = {.scope = VYRE_SPLIT_SCOPE_WORKGROUP};
     *out_group = (cpu_group){.program = program, .grain = 1};
     vyre_status status = VYRE_OK;
     if (vyre_program_get(program)->stats.reached_kinds >> VYRE_STMT_BARRIER & 1) {
-        status = vyre_split(program, &options, a, &out_group->module, diag);
+        status = cut(program, a, &out_group->module, diag);
     }
     if (status == VYRE_OK) {
         status = lay_out(out_group, a, diag);

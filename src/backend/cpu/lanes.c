@@ -147,8 +147,6 @@ static void note_form(const cpu_writer *w, const cpu_group *group, const cpu_emi
                             : "a group has no more that fill vectors");
 }
 
-/* A step of a tree in workgroup memory: a guard lets only some lanes pass. */
-
 static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *what,
                      const char *more) {
     char name[64], all[160];
@@ -164,8 +162,6 @@ static void write_as(cpu_writer *w, cpu_emit *e, uint32_t number, const char *wh
 static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32_t lanes,
                          uint32_t width) {
     enum { SHORT = 4 }; /* a part of the group */
-    static const char given[] =
-        "ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i64 %first, ptr %scalars, ptr %made, i32 %tick";
     vyre_text_printf(t, "define internal i1 @g%u_segment%u(%s) #0 {\nentry:\n", number, segment,
                      arguments);
     vyre_text_printf(t,
@@ -180,7 +176,7 @@ static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32
                      "  br i1 %%is_short, label %%all, label %%pieces\n"
                      "pieces:\n  %%n = sub i32 %%b, %%a\n  %%r = and i32 %%n, %u\n"
                      "  %%m0 = sub i32 %%b, %%r\n  %%m = select i1 %%said, i32 %%m0, i32 %%a\n",
-                     number, segment, given, lanes, (lanes + SHORT - 1) / SHORT, width - 1);
+                     number, segment, arguments, lanes, (lanes + SHORT - 1) / SHORT, width - 1);
     vyre_text_printf(t,
                      "  %%s1 = call i1 @g%u_segment%u_wide(%s, i32 %%a, i32 %%m)\n"
                      "  br i1 %%s1, label %%stop, label %%ran\n"
@@ -190,7 +186,8 @@ static void write_choice(vyre_text *t, uint32_t number, uint32_t segment, uint32
                      "  br i1 %%more, label %%piece, label %%finish\n"
                      "all:\n  %%s3 = call i1 @g%u_segment%u_all(%s)\n  ret i1 %%s3\n"
                      "finish:\n  ret i1 false\nstop:\n  ret i1 true\n}\n\n",
-                     number, segment, given, number, segment, given, lanes, number, segment, given);
+                     number, segment, arguments, number, segment, arguments, lanes, number, segment,
+                     arguments);
 }
 
 /* False: there is no guard that clips, and nothing was written. */
@@ -216,6 +213,36 @@ static bool write_clipped(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t 
     return true;
 }
 
+/* A segment of one lane: all but what has no effects stands behind `if (local_id.x == number)`. */
+static bool find_only(const vyre_program_view *p, uint32_t *out_lane) {
+    vyre_stmt s = p->entry;
+    while (s < p->stmt_count && p->stmts[s].op == VYRE_STMT_LET) {
+        s++;
+    }
+    if (s == p->stmt_count || p->stmts[s].op != VYRE_STMT_IF ||
+        p->stmts[s].match + 1 != p->stmt_count) {
+        return false;
+    }
+    const vyre_expr_node *is = &p->exprs[p->stmts[s].arg[0]];
+    if (is->op != VYRE_EXPR_EQ) {
+        return false;
+    }
+    const vyre_expr_node *id = &p->exprs[is->u.arg[0]], *number = &p->exprs[is->u.arg[1]];
+    *out_lane = (uint32_t)number->u.bits;
+    return id->op == VYRE_EXPR_BUILTIN && id->sub == VYRE_BUILTIN_LOCAL_ID && id->axis == 0 &&
+           number->op == VYRE_EXPR_LITERAL && number->u.bits < p->workgroup[0];
+}
+
+static void write_only(cpu_writer *w, cpu_emit *e, uint32_t number, uint32_t lane) {
+    cpu_note(e, VYRE_NONE, "lanes", "only lane %u because its guard lets no other pass", lane);
+    cpu_part_settle(e, cpu_emit_range);
+    write_as(w, e, number, "_one", ", i32 %from, i32 %to");
+    vyre_text_printf(w->out,
+                     "define internal i1 @g%u_segment%u(%s) #0 {\nentry:\n"
+                     "  %%s = call i1 @g%u_segment%u_one(%s, i32 %u, i32 %u)\n  ret i1 %%s\n}\n\n",
+                     number, e->segment, arguments, number, e->segment, arguments, lane, lane + 1);
+}
+
 vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t number,
                             uint32_t segment, vyre_diag *diag) {
     cpu_emit e;
@@ -228,8 +255,11 @@ vyre_status cpu_write_lanes(cpu_writer *w, const cpu_group *group, uint32_t numb
     const uint32_t lanes = e.p->workgroup[0] * e.p->workgroup[1] * e.p->workgroup[2];
     const bool along_x = e.p->workgroup[0] == lanes && lanes % width == 0 &&
                          !(e.p->stats.stmt_kinds >> VYRE_STMT_SUBGROUP & 1);
+    uint32_t only;
     note_form(w, group, &e, width);
-    if (!(along_x && width > 1) || !write_clipped(w, &e, number, width)) {
+    if (e.p->workgroup[0] == lanes && find_only(e.p, &only)) {
+        write_only(w, &e, number, only);
+    } else if (!(along_x && width > 1) || !write_clipped(w, &e, number, width)) {
         emit_best(w, &e);
         (void)snprintf(name, sizeof name, "g%u_segment%u", number, segment);
         cpu_part_write(w, &e, name, arguments);

@@ -412,7 +412,8 @@ void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
         if (e->gangs > 1 && !e->apart) {
             i = emit_together(e, i);
         } else if (e->p->stmts[i].op == VYRE_STMT_FOR &&
-                   (emit_range(e, i) || cpu_emit_across(e, i) || cpu_emit_strips(e, i))) {
+                   (cpu_emit_prefix(e, i) || emit_range(e, i) || cpu_emit_across(e, i) ||
+                    cpu_emit_strips(e, i))) {
             i = e->p->stmts[i].match;
         } else {
             cpu_emit_stmt(e, i);
