@@ -36,8 +36,9 @@ typedef struct vyre_device_info {
     bool has_persistent_threads; /* kernels may stay and take work from a queue in memory */
     bool is_distributed;         /* more than one rank: collectives reach others */
     bool reports_device_time, has_hardware_counters;
-    bool turns_loops; /* likes the trips of loops over all elements one after the other: see
-                         vyre_split_options */
+    bool turns_loops;    /* likes the trips of loops over all elements one after the other: see
+                            vyre_split_options */
+    bool trips_together; /* ... within a launch: it runs each group trip by trip */
     /* Memory of the caller can be used where it is (vyre_buffer_wrap), if it begins at a multiple
      * of host_alignment and has host_padding bytes more. */
     bool wraps_memory;

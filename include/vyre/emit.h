@@ -25,10 +25,14 @@ VYRE_API const char *vyre_emit_target_suffix(vyre_emit_target target);
 typedef struct vyre_emit_options {
     vyre_emit_target target;
     bool keep_barriers; /* remove no grid barrier that is not needed */
+    /* OpenCL: kernels for processors, whose drivers run the lanes of a group as a loop: a work-item
+     * is a group, and its lanes are loops in the kernel. */
+    bool for_processor;
 } vyre_emit_options;
 
 /* Writes a valid program. options may be NULL. The same program gives the same bytes in every
  * process. VYRE_UNSUPPORTED: it holds something that the target has no text for; diag names it.
+ * VYRE_INVALID_ARGUMENT: the target has no form for processors of its own.
  * `write` returning false makes the call fail with VYRE_IO. */
 VYRE_API vyre_status vyre_emit(const vyre_program *program, const vyre_emit_options *options,
                                const vyre_allocator *allocator, vyre_write_fn write, void *user,

@@ -283,6 +283,9 @@ typedef struct vyre_split_options {
      * for each trip: for devices without hardware threads, which then go over memory in its order.
      * With `ahead` only those whose count does not depend on memory. */
     bool turn_loops;
+    /* Turned loops are no steps: for devices that run groups trip by trip, each by itself. Where
+     * lanes may end or have private memory they are. */
+    bool trips_together;
     /* What segments are lowered to (vyre/lower.h); declarations that lowering adds stand behind the
      * others. NULL: they stay as they are. */
     const vyre_capabilities *can;

@@ -228,6 +228,7 @@ static vyre_status compile_variant(vyre_pipeline *p, uint32_t which, vyre_trace 
         const vyre_split_options split = {.keep_barriers = p->key.no_optimize,
                                           .any_grid = any_grid,
                                           .turn_loops = p->device->info.turns_loops && !any_grid,
+                                          .trips_together = p->device->info.trips_together,
                                           .can = &p->device->can,
                                           .ahead = which & VYRE_VARIANT_AHEAD};
         status = vyre_schedule_init(&v->schedule, p->device, p->program, &split, p->takes_module,

@@ -108,6 +108,7 @@ static vyre_status put_lanes_function(emit_c_state *file, const vyre_program *pr
     if (source) {
         emit_part_spaces(&e, source, decls);
     }
+    e.origins = decls;
     if (decls) {
         emit_trust(&e, decls);
     }

@@ -31,6 +31,11 @@ vyre_status vyre_emit(const vyre_program *program, const vyre_emit_options *opti
         return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "use a value of vyre_emit_target",
                          "there is no target %d", (int)chosen.target);
     }
+    if (chosen.for_processor && chosen.target != VYRE_EMIT_OPENCL) {
+        return vyre_fail(diag, VYRE_INVALID_ARGUMENT, "ask for OpenCL C",
+                         "target %s has no form of its own for processors",
+                         vyre_emit_target_name(chosen.target));
+    }
     const vyre_allocator a = vyre_allocator_or_system(allocator);
     vyre_text text;
     vyre_text_init(&text, &a);

@@ -61,8 +61,9 @@ typedef enum emit_helper {
     EMIT_NEXT,        /* of a loop with a step */
     EMIT_LANES_BELOW, /* of a group: how many have ids below a bound, or up to it */
     EMIT_LANES_UP_TO,
-    EMIT_ROW_INSIDE, /* whether all lanes of a row stay inside of memory */
-    EMIT_LOAD,       /* 0 outside of memory */
+    EMIT_LANES_ALIKE, /* how many have the same quotient as the first one */
+    EMIT_ROW_INSIDE,  /* whether all lanes of a row stay inside of memory */
+    EMIT_LOAD,        /* 0 outside of memory */
     EMIT_ATOMIC_CAS,
     EMIT_ATOMIC, /* one for each vyre_atomic_op */
     EMIT_HELPERS = EMIT_ATOMIC + VYRE_ATOMIC_COUNT
@@ -183,8 +184,11 @@ typedef struct emit_program {
     const char **decls; /* names; of memory also `lens`, the number of its elements */
     const char **lens;
     const char **vars;
-    uint8_t *spaces; /* emit_space of each declaration */
-    bool *proven;    /* of each expression, then of each statement: it stays inside memory */
+    uint8_t *spaces;     /* emit_space of each declaration */
+    bool *proven;        /* of each expression, then of each statement: it stays inside memory */
+    const bool *rests;   /* expressions that are vy_rem for lane vy_part, and grow; NULL: none */
+    const bool *in_rows; /* variables that are elements of arrays; NULL: none */
+    const vyre_segment_decl *origins; /* of a segment: what its declarations are; or NULL */
     vyre_unique names;
     vyre_arena texts; /* of the expressions of one statement */
     emit_expr *exprs; /* of that statement */

@@ -329,6 +329,25 @@ static emit_expr shift(emit_program *e, const vyre_expr_node *n, emit_subst *s) 
     return expand(e, left ? "$u0 << ($u1 & $M)" : "$u0 >> ($u1 & $M)", s, EMIT_SHIFT);
 }
 
+static bool is_text(emit_expr x, const char *text) {
+    return strcmp(x.text, text) == 0;
+}
+
+/* Sums and products with 0 and 1 as splitting makes them for groups of one lane along an axis, and
+ * for the first of many; NULL: there is more to say. */
+static const emit_expr *trivial(vyre_expr_op op, const emit_subst *s) {
+    const emit_expr *a = &s->operand[0], *b = &s->operand[1];
+    if (s->type != VYRE_U32 || (op != VYRE_EXPR_ADD && op != VYRE_EXPR_MUL)) {
+        return NULL;
+    }
+    if (op == VYRE_EXPR_ADD) {
+        return is_text(*a, "0u") ? b : is_text(*b, "0u") ? a : NULL;
+    }
+    return is_text(*a, "0u") || is_text(*b, "1u")   ? a
+           : is_text(*b, "0u") || is_text(*a, "1u") ? b
+                                                    : NULL;
+}
+
 /* + - * and unary minus: of signed integers by helpers, since overflow wraps. */
 static emit_expr arithmetic(emit_program *e, vyre_expr_op op, emit_subst *s) {
     const bool wraps = vyre_type_is_signed(s->type);
@@ -356,7 +375,9 @@ static emit_expr operation(emit_program *e, const vyre_expr_node *n, emit_subst 
     case VYRE_EXPR_NEG:
     case VYRE_EXPR_ADD:
     case VYRE_EXPR_SUB:
-    case VYRE_EXPR_MUL: return arithmetic(e, (vyre_expr_op)n->op, s);
+    case VYRE_EXPR_MUL:
+        return trivial((vyre_expr_op)n->op, s) ? *trivial((vyre_expr_op)n->op, s)
+                                               : arithmetic(e, (vyre_expr_op)n->op, s);
     case VYRE_EXPR_DIV:
     case VYRE_EXPR_REM: return divide(e, n, s);
     case VYRE_EXPR_SHL:
@@ -452,6 +473,9 @@ static emit_expr node_text(emit_program *e, vyre_expr expr) {
     const uint32_t arity = vyre_expr_arity(n);
     if (arity == 0) {
         return leaf(e, n);
+    }
+    if (e->rests && e->rests[expr]) {
+        return (emit_expr){"vy_rem + (local_x - vy_part)", EMIT_SUM};
     }
     emit_subst s = {.type = (vyre_type)e->p->exprs[n->u.arg[0]].type, .result = (vyre_type)n->type};
     for (uint32_t k = 0; k < arity; k++) {

@@ -258,6 +258,14 @@ static const pattern patterns[EMIT_ATOMIC_CAS] = {
          "count;\n"
          "}\n",
          NULL, NULL},
+    [EMIT_LANES_ALIKE] =
+        {"/* Of `count` lanes from number `first` on: how many have its quotient. */\n"
+         "$I uint32_t vy_lanes_alike(uint32_t first, uint32_t by, uint32_t count) "
+         "{\n"
+         "    const uint32_t more = by == 0 ? 1 : by - first % by;\n"
+         "    return more < count ? more : count;\n"
+         "}\n",
+         NULL, NULL},
     [EMIT_ROW_INSIDE] =
         {"/* Whether `first` and what grows from it by `factor` for so many lanes is "
          "below `count`. */\n"

@@ -15,30 +15,29 @@
  * lane's and the last lane's do. This is tested once for all lanes of a row, and two loops follow:
  * one without tests of these accesses, one with. Indices are computed modulo 2^32: if the first
  * one's and what it grows by, added up in 64 bits, are inside, none has wrapped. */
-#include "emit/lanes.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
+#include "emit/lanes.h"
 
 static const char *const axes = "xyz";
 enum { MOST_FACTOR = 64 };
 
 /* ---- looking at the body ---- */
 
-static bool opens_loop(uint32_t op) {
-    return op == VYRE_STMT_FOR || op == VYRE_STMT_WHILE;
-}
-
-static vyre_stmt last_of(const lanes *l, vyre_stmt s) {
+vyre_stmt lanes_last_of(const lanes *l, vyre_stmt s) {
     const vyre_stmt_node *n = &l->p->stmts[s];
     const bool opens = n->op == VYRE_STMT_IF || n->op == VYRE_STMT_BLOCK ||
-                       n->op == VYRE_STMT_REGION || opens_loop(n->op);
+                       n->op == VYRE_STMT_REGION || lanes_opens_loop(n->op);
     const vyre_stmt end = opens ? n->match : s;
     return l->p->stmts[end].op == VYRE_STMT_ELSE ? l->p->stmts[end].match : end;
 }
 
-/* A group ends as a whole, in front of all that has an effect. */
-static bool is_common_end(const lanes *l, vyre_stmt s) {
+bool lanes_is_common_end(const lanes *l, vyre_stmt s) {
     const vyre_stmt_node *n = &l->p->stmts[s];
-    return n->op == VYRE_STMT_IF && last_of(l, s) == s + 2 &&
+    return n->op == VYRE_STMT_IF && lanes_last_of(l, s) == s + 2 &&
            l->p->stmts[s + 1].op == VYRE_STMT_EXIT && lanes_kind(l, n->arg[0]) == COMMON;
 }
 
@@ -46,10 +45,12 @@ static void look_at_writes(lanes *l) {
     vyre_stmt loop_end = 0, next = l->p->entry;
     for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
+        l->parts[s] = VYRE_NONE;
+        l->ways[s] = INSIDE;
         l->is_outer[s] = s == next;
-        next = s == next ? last_of(l, s) + 1 : next;
+        next = s == next ? lanes_last_of(l, s) + 1 : next;
         l->in_loop[s] = s < loop_end;
-        loop_end = opens_loop(n->op) && s >= loop_end ? last_of(l, s) : loop_end;
+        loop_end = lanes_opens_loop(n->op) && s >= loop_end ? lanes_last_of(l, s) : loop_end;
         if (n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) {
             l->written[n->decl] = true;
         }
@@ -60,6 +61,8 @@ static void look_at_writes(lanes *l) {
 static void look_at_variables(lanes *l) {
     for (vyre_var v = 0; v < l->p->var_count; v++) {
         l->values[v] = VYRE_NONE;
+        l->kinds[v] = KEPT;
+        l->in_rows[v] = false;
     }
     for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
@@ -70,6 +73,7 @@ static void look_at_variables(lanes *l) {
     for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
         if (n->op == VYRE_STMT_ASSIGN) {
+            l->assigned[n->var] = true;
             l->values[n->var] = VYRE_NONE;
         }
     }
@@ -81,13 +85,17 @@ static void look_at_variables(lanes *l) {
     }
 }
 
-static bool is_again(const lanes *l, vyre_stmt s) {
+bool lanes_is_again(const lanes *l, vyre_stmt s) {
     return l->p->stmts[s].op == VYRE_STMT_LET && l->kinds[l->p->stmts[s].var] != KEPT;
 }
 
-/* Whether loads are tested though they are proven: where they stand in another place than in the
- * program. */
-static void with_tests(lanes *l, bool on) {
+static void look(lanes *l) {
+    l->part = VYRE_NONE;
+    look_at_writes(l);
+    look_at_variables(l);
+}
+
+void lanes_with_tests(lanes *l, bool on) {
     l->e->proven = on ? l->none : l->proven;
 }
 
@@ -95,18 +103,18 @@ static void with_tests(lanes *l, bool on) {
 static vyre_stmt put_common(lanes *l) {
     emit_program *e = l->e;
     vyre_stmt begin = l->p->stmt_count;
-    for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s = last_of(l, s) + 1) {
+    for (vyre_stmt s = l->p->entry; s < l->p->stmt_count; s = lanes_last_of(l, s) + 1) {
         const vyre_stmt_node *n = &l->p->stmts[s];
         const bool is_early = begin == l->p->stmt_count;
         if (n->op == VYRE_STMT_LET && l->kinds[n->var] == COMMON) {
-            with_tests(l, !is_early); /* something in front of it may keep an index inside */
+            lanes_with_tests(l, !is_early); /* something in front of it may keep an index inside */
             emit_statement(e, s);
-            with_tests(l, false);
-        } else if (is_early && is_common_end(l, s)) {
+            lanes_with_tests(l, false);
+        } else if (is_early && lanes_is_common_end(l, s)) {
             emit_exprs(e, n->first_expr, n->end_expr);
             emit_line_of(e, vyre_program_stmt_place(e->program, s), "if (%s) return;",
                          emit_condition(e, n->arg[0]));
-        } else if (is_early && !is_again(l, s)) {
+        } else if (is_early && !lanes_is_again(l, s)) {
             begin = s;
         }
     }
@@ -116,45 +124,81 @@ static vyre_stmt put_common(lanes *l) {
 /* Whether the statement is done before the loops. */
 static bool is_common(const lanes *l, vyre_stmt begin, vyre_stmt s) {
     const vyre_stmt_node *n = &l->p->stmts[s];
-    return n->op == VYRE_STMT_LET ? l->kinds[n->var] == COMMON : s < begin && is_common_end(l, s);
+    return n->op == VYRE_STMT_LET ? l->kinds[n->var] == COMMON
+                                  : s < begin && lanes_is_common_end(l, s);
 }
 
-/* From vy_from_x up to vy_to_x, for each axis that is limited. */
-static void put_limits(lanes *l, vyre_stmt s, const limits *found) {
-    emit_program *e = l->e;
-    const vyre_stmt_node *n = &l->p->stmts[s];
+const char *lanes_text(lanes *l, const char *format, ...) {
+    char text[VYRE_LIMIT_NAME + 32];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const uint32_t number = vyre_intern_add(&l->e->names.used, text, strlen(text));
+    l->e->failed |= number == VYRE_INTERN_NONE;
+    return number == VYRE_INTERN_NONE ? "" : vyre_intern_text(&l->e->names.used, number);
+}
+
+void lanes_all(lanes *l) {
     for (uint32_t axis = 0; axis < 3; axis++) {
-        if (lanes_is_limited(found, axis)) {
-            emit_line(e, "uint32_t vy_from_%c = 0, vy_to_%c = %uu;", axes[axis], axes[axis],
-                      (unsigned)l->p->workgroup[axis]);
-        }
+        l->from[axis] = "0";
+        l->to[axis] = lanes_text(l, "%uu", (unsigned)l->p->workgroup[axis]);
     }
-    with_tests(l, true);
-    emit_exprs(e, n->first_expr, n->end_expr);
-    with_tests(l, false);
-    for (uint32_t i = 0; i < found->count; i++) {
-        const limit *one = &found->of[i];
-        const char axis = axes[one->axis];
-        const char *base = one->is_local ? "0u"
-                                         : emit_format(e, "vy->group_%c * %uu", axis,
-                                                       (unsigned)l->p->workgroup[one->axis]);
-        emit_use(e->used, one->is_with ? EMIT_LANES_UP_TO : EMIT_LANES_BELOW, EMIT_PRIVATE,
-                 VYRE_U32);
-        emit_line_of(e, vyre_program_stmt_place(e->program, s),
-                     "vy_%s_%c = vy_%s(%s, vy_to_%c, %s);", one->is_first ? "from" : "to", axis,
-                     one->is_with ? "lanes_up_to" : "lanes_below", base, axis,
-                     emit_expr_text(e, one->bound, EMIT_TERNARY));
+}
+
+/* Whether no limit has been found for the last lane yet. */
+static bool is_all_of(lanes *l, uint32_t axis) {
+    return l->to[axis] == lanes_text(l, "%uu", (unsigned)l->p->workgroup[axis]);
+}
+
+/* One end of the lanes along an axis, if it is a number. */
+static bool is_number(lanes *l, const limit *one) {
+    const vyre_expr_node *n = &l->p->exprs[one->bound];
+    const uint64_t lanes_there = l->p->workgroup[one->axis];
+    if (!one->is_local || n->op != VYRE_EXPR_LITERAL || n->u.bits >= lanes_there ||
+        (!one->is_first && !is_all_of(l, one->axis))) {
+        return false;
+    }
+    const unsigned end = (unsigned)(n->u.bits + one->is_with);
+    if (one->is_first) {
+        l->from[one->axis] = end ? lanes_text(l, "%uu", end) : "0";
+    } else {
+        l->to[one->axis] = lanes_text(l, "%uu", end);
+    }
+    return true;
+}
+
+/* One end of the lanes along an axis, which is a variable then. */
+static void put_limit(lanes *l, vyre_stmt s, const limit *one, const char *suffix) {
+    emit_program *e = l->e;
+    const char axis = axes[one->axis];
+    const char **end = one->is_first ? &l->from[one->axis] : &l->to[one->axis];
+    const char *name = lanes_text(l, "vy_%s_%c%s", one->is_first ? "from" : "to", axis, suffix);
+    const char *base = one->is_local ? "0u"
+                                     : emit_format(e, "vy->group_%c * %uu", axis,
+                                                   (unsigned)l->p->workgroup[one->axis]);
+    emit_use(e->used, one->is_with ? EMIT_LANES_UP_TO : EMIT_LANES_BELOW, EMIT_PRIVATE, VYRE_U32);
+    emit_line_of(e, vyre_program_stmt_place(e->program, s), "%s%s = vy_%s(%s, %s, %s);",
+                 *end == name ? "" : "uint32_t ", name,
+                 one->is_with ? "lanes_up_to" : "lanes_below", base, l->to[one->axis],
+                 emit_expr_text(e, one->bound, EMIT_TERNARY));
+    *end = name;
+}
+
+void lanes_put_limits(lanes *l, vyre_stmt s, const limits *found, const char *suffix) {
+    const vyre_stmt_node *n = &l->p->stmts[s];
+    lanes_with_tests(l, true);
+    emit_exprs(l->e, n->first_expr, n->end_expr);
+    lanes_with_tests(l, false);
+    for (uint32_t i = 0; i < 2 * found->count; i++) { /* the last lane, then the first one */
+        const limit *one = &found->of[i % found->count];
+        if (one->is_first == (i >= found->count) && !is_number(l, one)) {
+            put_limit(l, s, one, suffix);
+        }
     }
 }
 
 /* ---- pieces ---- */
-
-/* Statements [first, end) of the outermost level, which run in the same loops. */
-typedef struct piece {
-    vyre_stmt first, end, begin; /* behind `begin` nothing is common but variables */
-    limits only;
-    bool drops_test; /* its first statement is an `if` that the loops ask for */
-} piece;
 
 static void need(lanes *l, vyre_expr first, vyre_expr end) {
     for (vyre_expr i = first; i < end; i++) {
@@ -164,29 +208,39 @@ static void need(lanes *l, vyre_expr first, vyre_expr end) {
     }
 }
 
-/* Variables that are computed again in front of a piece: all that it and they use. */
-static void look_at_needs(lanes *l, const piece *one) {
+void lanes_look_at_needs(lanes *l, const piece *one) {
     for (vyre_var v = 0; v < l->p->var_count; v++) {
         l->needed[v] = false;
     }
     for (vyre_stmt s = one->end; s-- > l->p->entry;) {
         const vyre_stmt_node *n = &l->p->stmts[s];
-        if (s >= one->first || (n->op == VYRE_STMT_LET && l->needed[n->var])) {
+        if (s >= one->first || (lanes_is_again(l, s) && l->needed[n->var])) {
             need(l, n->first_expr, n->end_expr);
         }
     }
 }
 
-static void put_ids(lanes *l, bool is_first) {
+/* Whether a piece, or what it needs, asks for the number of a lane in the grid. */
+static bool asks_for_id(const lanes *l, const piece *one, uint32_t axis) {
+    for (vyre_stmt s = l->p->entry; s < one->end; s++) {
+        const vyre_stmt_node *n = &l->p->stmts[s];
+        const bool is_there = s >= one->first || (lanes_is_again(l, s) && l->needed[n->var]);
+        for (vyre_expr i = n->first_expr; is_there && i < n->end_expr; i++) {
+            const vyre_expr_node *x = &l->p->exprs[i];
+            if (lanes_is_id(l, x, axis) && x->sub == VYRE_BUILTIN_GLOBAL_ID) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void lanes_put_ids(lanes *l, const piece *one, bool is_first) {
     const uint32_t *size = l->p->workgroup;
     for (uint32_t axis = 0; axis < 3; axis++) {
-        for (vyre_expr i = 0; size[axis] > 1 && i < l->p->expr_count; i++) {
-            const vyre_expr_node *n = &l->p->exprs[i];
-            if (lanes_is_id(l, n, axis) && n->sub == VYRE_BUILTIN_GLOBAL_ID) {
-                emit_line(l->e, "const uint32_t global_%c = vy->group_%c * %uu + local_%c;",
-                          axes[axis], axes[axis], (unsigned)size[axis], axes[axis]);
-                break;
-            }
+        if (asks_for_id(l, one, axis)) {
+            emit_line(l->e, "const uint32_t global_%c = vy->group_%c * %uu + local_%c;", axes[axis],
+                      axes[axis], (unsigned)size[axis], axes[axis]);
         }
     }
     if (!is_first && l->p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1) {
@@ -206,11 +260,14 @@ static void put_body(lanes *l, const piece *one) {
     for (vyre_stmt s = l->p->entry; s < one->end && !e->failed; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
         if (l->is_outer[s] && is_common(l, one->begin, s)) {
-            s = last_of(l, s);
+            s = lanes_last_of(l, s);
         } else if (s == one->first && one->drops_test) {
             emit_line_of(e, vyre_program_stmt_place(e->program, s), "{");
             e->indent++;
-        } else if (s >= one->first || (l->is_outer[s] && is_again(l, s) && l->needed[n->var])) {
+        } else if (s >= one->first && lanes_put_loop_twice(l, s)) {
+            s = n->match;
+        } else if (s >= one->first ||
+                   (l->is_outer[s] && lanes_is_again(l, s) && l->needed[n->var])) {
             emit_statement(e, s);
         }
     }
@@ -229,17 +286,14 @@ static bool has_end(const lanes *l, const piece *one) {
 
 static void put_row(lanes *l, const piece *one) {
     emit_program *e = l->e;
-    const bool is_loop = l->p->workgroup[0] > 1;
-    if (is_loop && lanes_is_limited(&one->only, 0)) {
-        emit_line(e, "for (uint32_t local_x = vy_from_x; local_x < vy_to_x; local_x++) {");
-    } else if (is_loop) {
-        emit_line(e, "for (uint32_t local_x = 0; local_x < %uu; local_x++) {",
-                  (unsigned)l->p->workgroup[0]);
+    if (l->p->workgroup[0] > 1) {
+        emit_line(e, "for (uint32_t local_x = %s; local_x < %s; local_x++) {", l->from[0],
+                  l->to[0]);
     } else {
         emit_line(e, "{");
     }
     e->indent++;
-    put_ids(l, false);
+    lanes_put_ids(l, one, false);
     put_body(l, one);
     if (has_end(l, one)) {
         emit_line(e, "vy_next:;");
@@ -254,20 +308,23 @@ static void put_row(lanes *l, const piece *one) {
 static bool is_regular(const lanes *l, const piece *one, vyre_stmt s, size_t access,
                        vyre_expr index, uint32_t *out_factor) {
     const vyre_stmt_node *n = &l->p->stmts[s];
-    const bool runs = s >= one->first || (l->is_outer[s] && is_again(l, s) && l->needed[n->var]);
+    const bool runs =
+        s >= one->first || (l->is_outer[s] && lanes_is_again(l, s) && l->needed[n->var]);
     return runs && !l->proven[access] && !(l->is_outer[s] && is_common(l, one->begin, s)) &&
            lanes_factor(l, index, 16, out_factor) && *out_factor <= MOST_FACTOR;
 }
 
-static void put_test(lanes *l, const piece *one, size_t access, vyre_decl decl, vyre_expr index,
-                     uint32_t factor) {
+static void put_test(lanes *l, size_t access, vyre_decl decl, vyre_expr index, uint32_t factor) {
     emit_program *e = l->e;
-    const char *many = lanes_is_limited(&one->only, 0)
-                           ? "vy_to_x - vy_from_x"
-                           : emit_format(e, "%uu", (unsigned)l->p->workgroup[0]);
-    emit_use(e->used, EMIT_ROW_INSIDE, EMIT_PRIVATE, VYRE_U32);
-    emit_line(e, "vy_inside &= vy_row_inside(%s, %uu, %s, %s);",
-              emit_expr_text(e, index, EMIT_TERNARY), (unsigned)factor, many, e->lens[decl]);
+    const char *many =
+        l->from[0][0] == '0' ? l->to[0] : emit_format(e, "%s - %s", l->to[0], l->from[0]);
+    if (factor == 0) {
+        emit_line(e, "vy_inside &= %s < %s;", emit_expr_text(e, index, EMIT_SHIFT), e->lens[decl]);
+    } else {
+        emit_use(e->used, EMIT_ROW_INSIDE, EMIT_PRIVATE, VYRE_U32);
+        emit_line(e, "vy_inside &= vy_row_inside(%s, %uu, %s, %s);",
+                  emit_expr_text(e, index, EMIT_TERNARY), (unsigned)factor, many, e->lens[decl]);
+    }
     l->tested[access] = true;
 }
 
@@ -279,13 +336,13 @@ static void put_tests(lanes *l, const piece *one, vyre_stmt s) {
     for (vyre_expr i = n->first_expr; i < n->end_expr; i++) {
         const vyre_expr_node *x = &l->p->exprs[i];
         if (x->op == VYRE_EXPR_LOAD && is_regular(l, one, s, i, x->u.arg[0], &factor)) {
-            put_test(l, one, i, x->ref, x->u.arg[0], factor);
+            put_test(l, i, x->ref, x->u.arg[0], factor);
         }
     }
     const size_t access = (size_t)l->p->expr_count + s;
     if ((n->op == VYRE_STMT_STORE || n->op == VYRE_STMT_ATOMIC) &&
         is_regular(l, one, s, access, n->arg[0], &factor)) {
-        put_test(l, one, access, n->decl, n->arg[0], factor);
+        put_test(l, access, n->decl, n->arg[0], factor);
     }
 }
 
@@ -307,26 +364,35 @@ static bool has_regular(const lanes *l, const piece *one) {
     return false;
 }
 
+void lanes_close(lanes *l, uint32_t indent) {
+    while (l->e->indent > indent) {
+        l->e->indent--;
+        emit_line(l->e, "}");
+    }
+}
+
 /* The row twice: without the tests that were made for all of it, and with them. */
 static void put_row_twice(lanes *l, const piece *one) {
     emit_program *e = l->e;
+    const uint32_t indent = e->indent;
     const size_t count = (size_t)l->p->expr_count + l->p->stmt_count;
+    emit_line(e, "{");
+    e->indent++;
     emit_line(e, "bool vy_inside = true;");
     emit_line(e, "{ // of all lanes, since indices grow from lane to lane");
     e->indent++;
-    emit_line(e, "const uint32_t local_x = %s;",
-              lanes_is_limited(&one->only, 0) ? "vy_from_x" : "0");
-    put_ids(l, true);
-    with_tests(l, true);
+    emit_line(e, "const uint32_t local_x = %s;", l->from[0]);
+    lanes_put_ids(l, one, true);
+    lanes_with_tests(l, true);
     for (vyre_stmt s = l->p->entry; s < one->end && !e->failed; s++) {
         const vyre_stmt_node *n = &l->p->stmts[s];
         put_tests(l, one, s);
-        if (is_again(l, s) && !(l->is_outer[s] && l->kinds[n->var] == COMMON) &&
+        if (lanes_is_again(l, s) && !(l->is_outer[s] && l->kinds[n->var] == COMMON) &&
             l->needed[n->var]) {
             emit_statement(e, s);
         }
     }
-    with_tests(l, false);
+    lanes_with_tests(l, false);
     e->indent--;
     emit_line(e, "}");
     emit_line(e, "if (vy_inside) {");
@@ -342,46 +408,47 @@ static void put_row_twice(lanes *l, const piece *one) {
     e->indent--;
     emit_line(e, "} else {");
     e->indent++;
+    l->is_slow = true;
     put_row(l, one);
-    e->indent--;
-    emit_line(e, "}");
+    l->is_slow = false;
+    lanes_close(l, indent);
+}
+
+/* Without the tests of bounds that can be made once for all. */
+void lanes_put_row(lanes *l, const piece *one) {
+    lanes_look_at_needs(l, one);
+    /* labels are there once in a function */
+    if (l->e->dialect->tunes_lanes && l->p->workgroup[0] > 1 && !has_end(l, one) &&
+        has_regular(l, one)) {
+        put_row_twice(l, one);
+    } else {
+        put_row(l, one);
+    }
+}
+
+/* Loops over the lanes along z and y. */
+void lanes_open_rows(lanes *l) {
+    for (uint32_t axis = 3; axis-- > 1;) {
+        if (l->p->workgroup[axis] > 1) {
+            emit_line(l->e, "for (uint32_t local_%c = %s; local_%c < %s; local_%c++) {", axes[axis],
+                      l->from[axis], axes[axis], l->to[axis], axes[axis]);
+            l->e->indent++;
+        }
+    }
 }
 
 static void put_piece(lanes *l, const piece *one) {
     emit_program *e = l->e;
     const uint32_t indent = e->indent;
-    look_at_needs(l, one);
+    lanes_all(l);
     if (one->only.count > 0) {
         emit_line(e, "{");
         e->indent++;
-        put_limits(l, one->first, &one->only);
+        lanes_put_limits(l, one->first, &one->only, "");
     }
-    for (uint32_t axis = 3; axis-- > 1;) {
-        if (l->p->workgroup[axis] > 1 && lanes_is_limited(&one->only, axis)) {
-            emit_line(e, "for (uint32_t local_%c = vy_from_%c; local_%c < vy_to_%c; local_%c++) {",
-                      axes[axis], axes[axis], axes[axis], axes[axis], axes[axis]);
-            e->indent++;
-        } else if (l->p->workgroup[axis] > 1) {
-            emit_line(e, "for (uint32_t local_%c = 0; local_%c < %uu; local_%c++) {", axes[axis],
-                      axes[axis], (unsigned)l->p->workgroup[axis], axes[axis]);
-            e->indent++;
-        }
-    }
-    /* labels are there once in a function */
-    if (e->dialect->tunes_lanes && l->p->workgroup[0] > 1 && !has_end(l, one) &&
-        has_regular(l, one)) {
-        if (e->indent == 1) {
-            emit_line(e, "{");
-            e->indent++;
-        }
-        put_row_twice(l, one);
-    } else {
-        put_row(l, one);
-    }
-    while (e->indent > indent) {
-        e->indent--;
-        emit_line(e, "}");
-    }
+    lanes_open_rows(l);
+    lanes_put_row(l, one);
+    lanes_close(l, indent);
 }
 
 /* ---- all lanes ---- */
@@ -404,27 +471,35 @@ static bool is_whole(const lanes *l, vyre_stmt begin, uint32_t *out_count) {
         const uint8_t op = l->p->stmts[s].op;
         whole |= s >= begin && (op == VYRE_STMT_EXIT || op == VYRE_STMT_TRAP);
         whole |= l->is_outer[s] && hands_on(l, s);
-        *out_count += l->is_outer[s] && !is_common(l, begin, s) && !is_again(l, s);
+        *out_count += l->is_outer[s] && !is_common(l, begin, s) && !lanes_is_again(l, s);
     }
     return whole;
 }
 
 static void put_pieces(lanes *l) {
+    const bool turned = lanes_find_turns(l);
+    if (!turned) {
+        look(l);
+    }
     const vyre_stmt begin = put_common(l);
+    if (turned) {
+        lanes_put_turned(l, begin);
+        return;
+    }
     uint32_t count;
     const bool whole = (is_whole(l, begin, &count) && count > 1) || !l->e->dialect->tunes_lanes;
     vyre_stmt end;
     for (vyre_stmt s = begin; s < l->p->stmt_count; s = end) {
         piece one = {.first = s, .begin = begin};
-        end = last_of(l, s) + 1;
-        if (is_common(l, begin, s) || (!whole && is_again(l, s))) {
+        end = lanes_last_of(l, s) + 1;
+        if (is_common(l, begin, s) || (!whole && lanes_is_again(l, s))) {
             continue;
         }
         one.only = whole ? (limits){0} : lanes_limits(l, s);
         one.drops_test = one.only.count > 0 && one.only.is_all;
         while (one.only.count == 0 && end < l->p->stmt_count &&
                (whole || lanes_limits(l, end).count == 0)) {
-            end = last_of(l, end) + 1;
+            end = lanes_last_of(l, end) + 1;
         }
         one.end = end;
         put_piece(l, &one);
@@ -439,28 +514,49 @@ void emit_lanes(emit_program *e) {
                .p = p,
                .kinds = vyre_alloc_zeroed(a, p->var_count, sizeof *l.kinds),
                .values = vyre_alloc_zeroed(a, p->var_count, sizeof *l.values),
+               .assigned = vyre_alloc_zeroed(a, p->var_count, sizeof *l.assigned),
+               .in_rows = vyre_alloc_zeroed(a, p->var_count, sizeof *l.in_rows),
                .needed = vyre_alloc_zeroed(a, p->var_count, sizeof *l.needed),
                .written = vyre_alloc_zeroed(a, p->decl_count, sizeof *l.written),
                .in_loop = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.in_loop),
                .is_outer = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.is_outer),
+               .ways = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.ways),
+               .outside = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.outside),
+               .arounds = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.arounds),
+               .parts = vyre_alloc_zeroed(a, p->stmt_count, sizeof *l.parts),
+               .part = VYRE_NONE,
+               .rests = vyre_alloc_zeroed(a, p->expr_count, sizeof *l.rests),
                .tested = vyre_alloc_zeroed(a, accesses, sizeof *l.tested),
+               .counted = vyre_alloc_zeroed(a, p->expr_count, sizeof *l.counted),
                .proven = e->proven,
                .none = vyre_alloc_zeroed(a, accesses, sizeof *l.none)};
-    if (l.kinds && l.values && l.needed && l.written && l.in_loop && l.is_outer && l.tested &&
-        l.none) {
+    if (l.kinds && l.values && l.assigned && l.in_rows && l.needed && l.written && l.in_loop &&
+        l.is_outer && l.ways && l.outside && l.arounds && l.parts && l.rests && l.tested &&
+        l.counted && l.none) {
         e->indent = 1;
-        look_at_writes(&l);
-        look_at_variables(&l);
+        e->in_rows = l.in_rows;
+        e->rests = l.rests;
+        look(&l);
         put_pieces(&l);
     } else {
         e->failed = true;
     }
     vyre_free(a, l.kinds, p->var_count, sizeof *l.kinds);
     vyre_free(a, l.values, p->var_count, sizeof *l.values);
+    e->in_rows = NULL;
+    e->rests = NULL;
+    vyre_free(a, l.rests, p->expr_count, sizeof *l.rests);
+    vyre_free(a, l.assigned, p->var_count, sizeof *l.assigned);
+    vyre_free(a, l.in_rows, p->var_count, sizeof *l.in_rows);
     vyre_free(a, l.needed, p->var_count, sizeof *l.needed);
     vyre_free(a, l.written, p->decl_count, sizeof *l.written);
     vyre_free(a, l.in_loop, p->stmt_count, sizeof *l.in_loop);
     vyre_free(a, l.is_outer, p->stmt_count, sizeof *l.is_outer);
+    vyre_free(a, l.ways, p->stmt_count, sizeof *l.ways);
+    vyre_free(a, l.outside, p->stmt_count, sizeof *l.outside);
+    vyre_free(a, l.arounds, p->stmt_count, sizeof *l.arounds);
+    vyre_free(a, l.parts, p->stmt_count, sizeof *l.parts);
     vyre_free(a, l.tested, accesses, sizeof *l.tested);
+    vyre_free(a, l.counted, p->expr_count, sizeof *l.counted);
     vyre_free(a, l.none, accesses, sizeof *l.none);
 }

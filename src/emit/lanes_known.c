@@ -35,14 +35,50 @@ kind lanes_kind(const lanes *l, vyre_expr root) {
     return lanes_kind_of(l, vyre_tree_begin(l->p, root), root + 1);
 }
 
+/* The axis of the number of a lane in the grid, where a part of a group writes it as a sum. */
+static uint32_t global_axis(const lanes *l, const vyre_expr_node *n) {
+    const vyre_segment_decl *of = l->e->origins;
+    if (n->op != VYRE_EXPR_ADD || !of) {
+        return VYRE_NONE;
+    }
+    const vyre_expr_node *id = &l->p->exprs[n->u.arg[1]], *base = &l->p->exprs[n->u.arg[0]];
+    if (base->op != VYRE_EXPR_MUL || id->op != VYRE_EXPR_BUILTIN ||
+        id->sub != VYRE_BUILTIN_LOCAL_ID || !lanes_is_id(l, id, id->axis)) {
+        return VYRE_NONE;
+    }
+    const vyre_expr_node *group = &l->p->exprs[base->u.arg[0]];
+    const vyre_expr_node *size = &l->p->exprs[base->u.arg[1]];
+    const bool fits = group->op == VYRE_EXPR_REF && of[group->ref].kind == VYRE_DECL_GROUP_ID &&
+                      of[group->ref].ref == id->axis;
+    const bool is_size =
+        (size->op == VYRE_EXPR_LITERAL && size->u.bits == l->p->workgroup[id->axis]) ||
+        (size->op == VYRE_EXPR_BUILTIN && size->sub == VYRE_BUILTIN_GROUP_SIZE &&
+         size->axis == id->axis);
+    return fits && is_size ? id->axis : VYRE_NONE;
+}
+
 /* The axis along which an expression numbers lanes; VYRE_NONE for others. */
 static uint32_t axis_of(const lanes *l, vyre_expr expr, bool *out_is_local) {
     const vyre_expr_node *n = &l->p->exprs[expr];
     while (n->op == VYRE_EXPR_VAR && l->kinds[n->ref] == PURE) {
         n = &l->p->exprs[l->values[n->ref]];
     }
-    *out_is_local = n->sub == VYRE_BUILTIN_LOCAL_ID;
-    return n->op == VYRE_EXPR_BUILTIN && lanes_is_id(l, n, n->axis) ? n->axis : VYRE_NONE;
+    const uint32_t axis = global_axis(l, n);
+    *out_is_local = axis == VYRE_NONE && n->sub == VYRE_BUILTIN_LOCAL_ID;
+    return axis != VYRE_NONE                                          ? axis
+           : n->op == VYRE_EXPR_BUILTIN && lanes_is_id(l, n, n->axis) ? n->axis
+                                                                      : VYRE_NONE;
+}
+
+bool lanes_is_rest(const lanes *l, const vyre_expr_node *n) {
+    if (l->part == VYRE_NONE || n->op != VYRE_EXPR_REM) {
+        return false;
+    }
+    const vyre_expr_node *q = &l->p->exprs[l->p->stmts[l->part].arg[0]];
+    const vyre_expr_node *x = &l->p->exprs[q->u.arg[0]], *by = &l->p->exprs[q->u.arg[1]];
+    const vyre_expr_node *x2 = &l->p->exprs[n->u.arg[0]], *by2 = &l->p->exprs[n->u.arg[1]];
+    return x2->op == x->op && x2->ref == x->ref && by2->op == by->op &&
+           (by->op == VYRE_EXPR_LITERAL ? by2->u.bits == by->u.bits : by2->ref == by->ref);
 }
 
 bool lanes_factor(const lanes *l, vyre_expr expr, uint32_t depth, uint32_t *out_factor) {
@@ -58,6 +94,9 @@ bool lanes_factor(const lanes *l, vyre_expr expr, uint32_t depth, uint32_t *out_
                (l->kinds[n->ref] == PURE &&
                 lanes_factor(l, l->values[n->ref], depth - 1, out_factor));
     case VYRE_EXPR_BUILTIN: *out_factor = lanes_is_id(l, n, 0); return true;
+    case VYRE_EXPR_REM:
+        return lanes_is_rest(l, n) ? lanes_factor(l, n->u.arg[0], depth - 1, out_factor)
+                                   : lanes_kind(l, expr) == COMMON;
     case VYRE_EXPR_ADD:
     case VYRE_EXPR_SUB:
     case VYRE_EXPR_MUL: break;

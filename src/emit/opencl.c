@@ -139,6 +139,31 @@ static void put_names(vyre_text *out, const emit_dialect *dialect, const char *t
     }
 }
 
+/* What a work-item is that runs a group. */
+static const char group_text[] = "typedef struct vy_group {\n"
+                                 "    uint32_t group_x, group_y, group_z;\n"
+                                 "    uint32_t groups_x, groups_y, groups_z;\n"
+                                 "    local char *memory;\n"
+                                 "} vy_group;\n"
+                                 "\n";
+static const char zero_text[] =
+    "static void vy_zero(local char *memory, int value, uint32_t size) {\n"
+    "    for (uint32_t i = 0; i < size / 4; i++) ((local int *)memory)[i] = value;\n"
+    "}\n"
+    "\n";
+
+/* The number of a group whose work is uneven. */
+static const char spread_text[] =
+    "/* Drivers hand out groups in ranges: every second group, then those between them, so that "
+    "ranges\n"
+    " * are alike where work grows or falls with the number of a group. */\n"
+    "static inline uint32_t vy_spread(void) {\n"
+    "    const uint32_t i = (uint32_t)get_group_id(0), even = ((uint32_t)get_num_groups(0) + 1) / "
+    "2;\n"
+    "    return i < even ? 2 * i : 2 * (i - even) + 1;\n"
+    "}\n"
+    "\n";
+
 /* The kernels, behind what they use; `double_used`: some value is an f64. */
 static vyre_status put_kernels(vyre_text *out, const emit_dialect *dialect,
                                const vyre_text *kernels, const emit_used *used, bool double_used,
@@ -146,6 +171,11 @@ static vyre_status put_kernels(vyre_text *out, const emit_dialect *dialect,
     vyre_text all;
     vyre_text_init(&all, a);
     emit_write_helpers(&all, dialect, used);
+    if (dialect->lanes_are_loops) {
+        vyre_text_puts(&all, group_text);
+        vyre_text_puts(&all, has_word(vyre_text_string(kernels), "vy_zero") ? zero_text : "");
+        vyre_text_puts(&all, has_word(vyre_text_string(kernels), "vy_spread") ? spread_text : "");
+    }
     vyre_text_append(&all, vyre_text_string(kernels), kernels->length);
     if (double_used) {
         vyre_text_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
@@ -163,18 +193,17 @@ static vyre_status put_kernels(vyre_text *out, const emit_dialect *dialect,
                   : vyre_text_status(out, "the text of a program", diag);
 }
 
-/* What a work-item is that runs a group. */
-static const char group_text[] =
-    "typedef struct vy_group {\n"
-    "    uint32_t group_x, group_y, group_z;\n"
-    "    uint32_t groups_x, groups_y, groups_z;\n"
-    "    local char *memory;\n"
-    "} vy_group;\n"
-    "\n"
-    "static void vy_zero(local char *memory, int value, uint32_t size) {\n"
-    "    for (uint32_t i = 0; i < size / 4; i++) ((local int *)memory)[i] = value;\n"
-    "}\n"
-    "\n";
+/* Whether lanes make different numbers of trips, as memory says. */
+static bool is_uneven(const vyre_program_view *p) {
+    bool uneven = false;
+    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        for (vyre_expr i = n->first_expr; n->op == VYRE_STMT_FOR && i < n->end_expr; i++) {
+            uneven |= p->exprs[i].op == VYRE_EXPR_LOAD;
+        }
+    }
+    return uneven;
+}
 
 /* The kernel around the function of a group. */
 static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *program,
@@ -185,21 +214,23 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
     if (status != VYRE_OK) {
         return status;
     }
-    const uint64_t units = memory / sizeof(uint64_t[8]) + 1;
     vyre_text_append(out, vyre_text_string(&file->segments), file->segments.length);
     put_kernel_head(out, (const uint32_t[]){1, 1, 1});
     vyre_text_printf(out, "%s_kernel(", e.p->name);
     emit_params(out, &e, "");
+    vyre_text_puts(out, ") {\n");
+    if (memory) {
+        vyre_text_printf(out, "    local ulong8 vy_memory[%llu];\n",
+                         (unsigned long long)(memory / sizeof(uint64_t[8]) + 1));
+    }
     vyre_text_printf(
         out,
-        ") {\n"
-        "    local ulong8 vy_memory[%llu];\n"
-        "    const vy_group vy = {(uint32_t)get_group_id(0), (uint32_t)get_group_id(1),\n"
-        "                         (uint32_t)get_group_id(2), (uint32_t)get_num_groups(0),\n"
-        "                         (uint32_t)get_num_groups(1),\n"
-        "                         (uint32_t)get_num_groups(2), (local char *)vy_memory};\n"
+        "    const vy_group vy = {%s, (uint32_t)get_group_id(1), (uint32_t)get_group_id(2),\n"
+        "                         (uint32_t)get_num_groups(0), (uint32_t)get_num_groups(1),\n"
+        "                         (uint32_t)get_num_groups(2), %s};\n"
         "    %s_group(&vy",
-        (unsigned long long)units, e.p->name);
+        is_uneven(e.p) ? "vy_spread()" : "(uint32_t)get_group_id(0)",
+        memory ? "(local char *)vy_memory" : "0", e.p->name);
     emit_arguments(out, &e, ", ", "");
     vyre_text_puts(out, ");\n}\n");
     status = emit_program_status(&e, diag);
@@ -207,14 +238,15 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
     return status;
 }
 
-static vyre_status put_groups(const vyre_program *program, const emit_opencl_device *device,
-                              const emit_dialect *dialect, emit_used *used, const vyre_allocator *a,
-                              vyre_text *out, vyre_diag *diag) {
+static vyre_status put_groups(const vyre_program *program, const vyre_segment_decl *decls,
+                              const emit_opencl_device *device, const emit_dialect *dialect,
+                              emit_used *used, const vyre_allocator *a, vyre_text *out,
+                              vyre_diag *diag) {
     emit_c_state file = {
         .dialect = dialect, .a = *a, .unchecked = device->unchecked, .used = *used};
     uint64_t memory = 0;
     vyre_text_init(&file.segments, a);
-    vyre_status status = emit_c_group(&file, program, NULL, &memory, diag);
+    vyre_status status = emit_c_group(&file, program, decls, &memory, diag);
     if (status == VYRE_OK && memory > device->group_bytes) {
         status = vyre_fail(diag, VYRE_UNSUPPORTED, "use smaller workgroups",
                            "a group of %s needs %llu bytes, for its memory and for what lanes keep "
@@ -232,35 +264,42 @@ static vyre_status put_groups(const vyre_program *program, const emit_opencl_dev
     return status;
 }
 
-static vyre_status put_one(const vyre_program *program, const emit_opencl_device *device,
-                           const emit_dialect *dialect, emit_used *used, const vyre_allocator *a,
-                           vyre_text *out, vyre_diag *diag) {
+/* A program, or a segment with what its declarations are. */
+static vyre_status put_one(const vyre_program *program, const vyre_segment_decl *decls,
+                           const emit_opencl_device *device, const emit_dialect *dialect,
+                           emit_used *used, const vyre_allocator *a, vyre_text *out,
+                           vyre_diag *diag) {
     const emit_kernel_text how = {.dialect = dialect,
                                   .name = vyre_program_get(program)->name,
                                   .prologue = "",
+                                  .decls = decls,
                                   .unchecked = device->unchecked};
-    return device->runs_groups ? put_groups(program, device, dialect, used, a, out, diag)
+    return device->runs_groups ? put_groups(program, decls, device, dialect, used, a, out, diag)
                                : emit_kernel(&how, program, used, a, out, diag);
 }
 
-vyre_status emit_opencl_programs(const vyre_program *const *programs, uint32_t count,
-                                 const emit_opencl_device *device, const vyre_allocator *a,
-                                 vyre_text *out, uint32_t *out_failed, vyre_diag *diag) {
+static emit_dialect dialect_of(const emit_opencl_device *device) {
     emit_dialect dialect = emit_opencl;
     if (device->runs_groups) {
         run_groups(&dialect);
     }
     dialect.divides_wide = device->divides_wide;
+    return dialect;
+}
+
+vyre_status emit_opencl_programs(const vyre_program *const *programs, uint32_t count,
+                                 const emit_opencl_device *device, const vyre_allocator *a,
+                                 vyre_text *out, uint32_t *out_failed, vyre_diag *diag) {
+    const emit_dialect dialect = dialect_of(device);
     emit_used used = {{0}};
     bool double_used = device->divides_wide;
     vyre_text kernels;
     vyre_text_init(&kernels, a);
-    vyre_text_puts(&kernels, device->runs_groups ? group_text : "");
     vyre_status status = VYRE_OK;
     for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
         vyre_text_puts(&kernels, i ? "\n" : "");
         double_used |= uses_type(vyre_program_get(programs[i]), VYRE_F64);
-        status = put_one(programs[i], device, &dialect, &used, a, &kernels, diag);
+        status = put_one(programs[i], NULL, device, &dialect, &used, a, &kernels, diag);
         *out_failed = i;
     }
     if (status == VYRE_OK) {
@@ -297,9 +336,31 @@ static vyre_status put_schedule(const vyre_module *module, const vyre_allocator 
     return status;
 }
 
-static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, vyre_text *out,
-                            vyre_diag *diag) {
+/* What stands above the kernels. */
+static vyre_status put_head(const vyre_module *module, bool for_processor, const vyre_allocator *a,
+                            vyre_text *out, vyre_diag *diag) {
     const vyre_module_view *m = vyre_module_get(module);
+    vyre_text_printf(out,
+                     "/* Program %s as OpenCL C 1.2, made by vyre %s: a kernel for each segment.\n"
+                     " * Build with  -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt  and "
+                     "nothing that relaxes floats.\n",
+                     vyre_program_get(m->source)->name, VYRE_VERSION_STRING);
+    if (for_processor) {
+        vyre_text_puts(out, " * A work-item is a group of the program, for processors: launch as "
+                            "many as there are groups, in groups of one.\n");
+    }
+    vyre_text_puts(out, " * Lines are those of the program's source. Launch the kernels as the "
+                        "schedule says:\n"
+                        " *\n");
+    vyre_status status = put_schedule(module, a, out, diag);
+    vyre_text_puts(out, " */\n");
+    return status;
+}
+
+static vyre_status put_file(const vyre_module *module, const emit_opencl_device *device,
+                            const vyre_allocator *a, vyre_text *out, vyre_diag *diag) {
+    const vyre_module_view *m = vyre_module_get(module);
+    const emit_dialect dialect = dialect_of(device);
     emit_used used = {{0}};
     vyre_text kernels;
     vyre_text_init(&kernels, a);
@@ -308,27 +369,13 @@ static vyre_status put_file(const vyre_module *module, const vyre_allocator *a, 
     for (uint32_t i = 0; i < m->segment_count && status == VYRE_OK; i++) {
         vyre_text_puts(&kernels, i ? "\n" : "");
         double_used |= uses_type(vyre_program_get(m->segments[i]), VYRE_F64);
-        const emit_kernel_text how = {.dialect = &emit_opencl,
-                                      .name = vyre_program_get(m->segments[i])->name,
-                                      .prologue = "",
-                                      .decls = m->decls[i]};
-        status = emit_kernel(&how, m->segments[i], &used, a, &kernels, diag);
+        status = put_one(m->segments[i], m->decls[i], device, &dialect, &used, a, &kernels, diag);
     }
-    vyre_text_printf(
-        out,
-        "/* Program %s as OpenCL C 1.2, made by vyre %s: a kernel for each segment.\n"
-        " * Build with  -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt  and "
-        "nothing that relaxes floats.\n"
-        " * Lines are those of the program's source. Launch the kernels as the schedule "
-        "says:\n"
-        " *\n",
-        vyre_program_get(m->source)->name, VYRE_VERSION_STRING);
     if (status == VYRE_OK) {
-        status = put_schedule(module, a, out, diag);
+        status = put_head(module, device->runs_groups, a, out, diag);
     }
-    vyre_text_puts(out, " */\n");
     if (status == VYRE_OK) {
-        status = put_kernels(out, &emit_opencl, &kernels, &used, double_used, a, diag);
+        status = put_kernels(out, &dialect, &kernels, &used, double_used, a, diag);
     }
     vyre_text_finish(&kernels);
     return status;
@@ -339,14 +386,20 @@ vyre_status emit_opencl_file(const vyre_program *program, const vyre_emit_option
     vyre_capabilities can;
     vyre_status status = vyre_capabilities_named("opencl", &can, diag);
     can.checks_bounds = true; /* kernels do */
-    const vyre_split_options how = {
-        .keep_barriers = options->keep_barriers, .any_grid = true, .can = &can};
+    /* as backends for such devices have it, whatever the grid */
+    const vyre_split_options how = {.keep_barriers = options->keep_barriers,
+                                    .any_grid = true,
+                                    .turn_loops = options->for_processor,
+                                    .trips_together = options->for_processor,
+                                    .can = &can};
+    const emit_opencl_device device = {.runs_groups = options->for_processor,
+                                       .group_bytes = UINT64_MAX};
     vyre_module *module = NULL;
     if (status == VYRE_OK) {
         status = vyre_split(program, &how, a, &module, diag);
     }
     if (status == VYRE_OK) {
-        status = put_file(module, a, out, diag);
+        status = put_file(module, &device, a, out, diag);
     }
     vyre_module_release(module);
     return status;

@@ -164,8 +164,11 @@ void emit_line_of(emit_program *e, vyre_place place, const char *format, ...) {
 
 /* ---- statements ---- */
 
-static const char *type_of_var(const emit_program *e, vyre_var var) {
-    return emit_value_type((vyre_type)e->p->vars[var].type);
+/* What stands in front of a variable where it is bound: its type, unless it is declared already. */
+static const char *declared(emit_program *e, vyre_var var) {
+    return e->in_rows && e->in_rows[var]
+               ? ""
+               : emit_format(e, "%s ", emit_value_type((vyre_type)e->p->vars[var].type));
 }
 
 /* Whether an expression may be written twice. */
@@ -256,7 +259,7 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
     const bool proven = e->proven[e->p->expr_count + stmt] && !asks_live(e, stmt);
     emit_use(e->used, (emit_helper)(EMIT_ATOMIC + s->sub), space, (vyre_type)d->type);
     if (s->var != VYRE_NONE && !proven) {
-        emit_line_of(e, place, "%s %s = 0;", type_of_var(e, s->var), e->vars[s->var]);
+        emit_line_of(e, place, "%s%s = 0;", declared(e, s->var), e->vars[s->var]);
     }
     const char *index = open_test(e, stmt, place);
     const char *fence = s->ordering == VYRE_RELAXED ? NULL : e->dialect->fence;
@@ -264,7 +267,7 @@ static void atomic(emit_program *e, vyre_stmt stmt, vyre_place place) {
         emit_line(e, "%s", fence);
     }
     const char *to = s->var == VYRE_NONE ? ""
-                     : proven ? emit_format(e, "%s %s = ", type_of_var(e, s->var), e->vars[s->var])
+                     : proven ? emit_format(e, "%s%s = ", declared(e, s->var), e->vars[s->var])
                               : emit_format(e, "%s = ", e->vars[s->var]);
     const char *values = "";
     for (uint32_t i = 1; i < 3 && s->arg[i] != VYRE_NONE; i++) {
@@ -412,7 +415,7 @@ void emit_statement(emit_program *e, vyre_stmt stmt) {
     emit_exprs(e, s->first_expr, s->end_expr);
     switch ((vyre_stmt_op)s->op) {
     case VYRE_STMT_LET:
-        emit_line_of(e, place, "%s %s = %s;", type_of_var(e, s->var), e->vars[s->var],
+        emit_line_of(e, place, "%s%s = %s;", declared(e, s->var), e->vars[s->var],
                      emit_expr_text(e, s->arg[0], EMIT_LOOSE));
         break;
     case VYRE_STMT_ASSIGN:

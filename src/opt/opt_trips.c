@@ -14,7 +14,7 @@
  * barriers may rest on that; behind guards they would not. Such a loop is left alone, too.
  *
  * A body that touches workgroup memory is bound to its group: a cut would carry that memory over
- * every trip. Such a loop is left alone.
+ * every trip. Such a loop is left alone, unless nothing is cut.
  *
  * `break` would leave the loop behind a test that lanes fail apart, and so would a barrier: loops
  * that hold one are left alone. A `continue` goes to the head of the loop, where all meet; that is
@@ -62,7 +62,7 @@ typedef struct finder {
     turned *loops;         /* per statement */
     vyre_stmt *bound_at;   /* per variable: the statement that binds it */
     bool *known;           /* per variable: it has a definition, in which nothing is loaded */
-    bool known_only;
+    bool known_only, together;
     vyre_stmt copied; /* the statements before this one are in the result */
     vyre_trips *trips;
 } finder;
@@ -195,10 +195,12 @@ static turn how_to_turn(const finder *f, vyre_stmt s) {
     uint8_t end = f->scratch[n->arg[1] - n->first_expr].kind;
     uint8_t control = vyre_shapes_control(f->shapes, s - f->p->entry).kind;
     uint8_t widest = end > control ? end : control;
-    if (widest <= VYRE_SHAPE_GRID && f->known_only && !is_known(f, s)) {
+    if (widest <= VYRE_SHAPE_GRID && f->known_only && !f->together && !is_known(f, s)) {
         return TURN_NOT;
     }
-    return widest <= VYRE_SHAPE_GRID ? TURN_GRID : end <= VYRE_SHAPE_ROW ? TURN_ROWS : TURN_NOT;
+    return widest <= VYRE_SHAPE_GRID && !f->together ? TURN_GRID
+           : end <= VYRE_SHAPE_ROW                   ? TURN_ROWS
+                                                     : TURN_NOT;
 }
 
 /* Variables that are bound once and never assigned. */
@@ -236,8 +238,8 @@ static void find_loops(finder *f) {
         pending += n->op == VYRE_STMT_ASYNC_LOAD || n->op == VYRE_STMT_ASYNC_STORE;
         pending -= n->op == VYRE_STMT_ASYNC_WAIT;
         if (n->op != VYRE_STMT_FOR || n->arg[2] == VYRE_NONE || !is_global_size(f, n->arg[2]) ||
-            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s) || touches_group(f, s) ||
-            leaves_agreed(f, s)) {
+            !begins_at_id(f, n->arg[0], &offset) || !stays_together(f, s) ||
+            (!f->together && touches_group(f, s)) || leaves_agreed(f, s)) {
             continue;
         }
         turned *loop = &f->loops[s];
@@ -407,12 +409,28 @@ static vyre_status turn_loops(finder *f, vyre_program *program, vyre_program **o
     return status;
 }
 
-vyre_status vyre_opt_trips(vyre_program *program, bool known_only, const vyre_allocator *a,
-                           vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag) {
+/* Whether lanes of a group can make their trips together without more ado: none ends, and none has
+ * memory of its own. */
+static bool is_plain(const vyre_program_view *p) {
+    bool plain = (p->stats.stmt_kinds >> VYRE_STMT_EXIT & 1) == 0 &&
+                 (p->stats.stmt_kinds >> VYRE_STMT_TRAP & 1) == 0;
+    for (vyre_decl d = 0; d < p->decl_count; d++) {
+        plain &= p->decls[d].role != VYRE_PRIVATE;
+    }
+    return plain;
+}
+
+vyre_status vyre_opt_trips(vyre_program *program, bool known_only, bool together,
+                           const vyre_allocator *a, vyre_program **out_program,
+                           vyre_trips *out_trips, vyre_diag *diag) {
     const vyre_program_view *p = vyre_program_get(program);
     vyre_shaped shaped = {0};
     *out_trips = (vyre_trips){0};
-    finder f = {.p = p, .a = a, .trips = out_trips, .known_only = known_only};
+    finder f = {.p = p,
+                .a = a,
+                .trips = out_trips,
+                .known_only = known_only,
+                .together = together && is_plain(p)};
     f.scratch = vyre_alloc(a, p->expr_count, sizeof *f.scratch);
     f.definition = vyre_alloc(a, p->var_count, sizeof *f.definition);
     f.bound_at = vyre_alloc_zeroed(a, p->var_count, sizeof *f.bound_at);

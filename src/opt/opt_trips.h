@@ -12,7 +12,8 @@
  *     }
  *
  * Now all lanes make the same trips, the loop can leave the lanes, and in each trip neighbouring
- * lanes touch neighbouring elements: what a device without hardware threads runs fastest. */
+ * lanes touch neighbouring elements: what a device without hardware threads runs fastest. One that
+ * takes the trips of a group out of its lanes by itself wants them together: no cut. */
 #ifndef VYRE_SRC_OPT_OPT_TRIPS_H
 #define VYRE_SRC_OPT_OPT_TRIPS_H
 
@@ -33,9 +34,11 @@ typedef struct vyre_trips {
  * if there was nothing to do. Declarations keep their numbers. Linear, beside the analysis of
  * shapes.
  * known_only: a loop is cut only if the number of its trips does not depend on memory; each trip of
- * another one would be a decision. */
-vyre_status vyre_opt_trips(vyre_program *program, bool known_only, const vyre_allocator *a,
-                           vyre_program **out_program, vyre_trips *out_trips, vyre_diag *diag);
+ * another one would be a decision.
+ * together: no loop is cut, unless lanes may end or have memory of their own. */
+vyre_status vyre_opt_trips(vyre_program *program, bool known_only, bool together,
+                           const vyre_allocator *a, vyre_program **out_program,
+                           vyre_trips *out_trips, vyre_diag *diag);
 void vyre_trips_finish(vyre_trips *trips, const vyre_allocator *a);
 
 #endif

@@ -429,7 +429,7 @@ static vyre_status prepare(vyre_module *m, const vyre_program *program,
     }
     m->view.widest = UINT32_MAX;
     if (status == VYRE_OK && options->turn_loops) {
-        status = vyre_turn_loops(m, options->ahead, diag);
+        status = vyre_turn_loops(m, options->ahead, options->trips_together, diag);
     }
     return status == VYRE_OK ? add_bases(m, options->scope, diag) : status;
 }

@@ -92,11 +92,11 @@ static vyre_status take(vyre_module *m, vyre_program *turned, const vyre_trips *
     return status;
 }
 
-vyre_status vyre_turn_loops(vyre_module *m, bool known_only, vyre_diag *diag) {
+vyre_status vyre_turn_loops(vyre_module *m, bool known_only, bool together, vyre_diag *diag) {
     const vyre_allocator *a = &m->allocator;
     vyre_program *turned = NULL;
     vyre_trips trips;
-    vyre_status status = vyre_opt_trips(m->source, known_only, a, &turned, &trips, diag);
+    vyre_status status = vyre_opt_trips(m->source, known_only, together, a, &turned, &trips, diag);
     if (status != VYRE_OK) {
         return status;
     }

@@ -6,6 +6,6 @@
 
 /* Turns the loops of m->source (opt/opt_trips.h), and brings what depends on it along: m->inlined,
  * m->origin, the statements of m->barriers, m->cuts, m->view.widest. */
-vyre_status vyre_turn_loops(vyre_module *m, bool known_only, vyre_diag *diag);
+vyre_status vyre_turn_loops(vyre_module *m, bool known_only, bool together, vyre_diag *diag);
 
 #endif

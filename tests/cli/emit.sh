@@ -21,6 +21,8 @@ for subject in "$VYRE_SOURCE"/examples/*.vy "$golden"/*.vy; do
     same "made/$name.c" "$name.c"
     same "made/$name.cl" "$name.cl"
     same "made/$name.cu" "$name.cu"
+    expect_exit 0 "$VYRE" emit "$subject" --target opencl --processor -o made
+    same "made/$name.cl" "$name.processor.cl"
 done
 expect_exit 0 "$VYRE" emit "$golden/kinds.vy"
 expect_same out "$golden/kinds.c.text"
@@ -111,5 +113,7 @@ expect_exit 4 "$VYRE" emit large.vy --target cuda
 expect_err 'blocks of CUDA have 1024 threads'
 
 expect_exit 2 "$VYRE" emit "$VYRE_SOURCE/examples/saxpy.vy" --target fortran
+expect_exit 2 "$VYRE" emit "$VYRE_SOURCE/examples/saxpy.vy" --target cuda --processor
+expect_err 'target cuda has no form of its own for processors'
 expect_exit 2 "$VYRE" emit
 expect_exit 3 "$VYRE" emit missing.vy

@@ -23,12 +23,13 @@ static vyre_program *parse_body(const char *body) {
 }
 
 /* `after` NULL: nothing is turned. `cuts`: how many of the grid barriers are cuts. */
-static void expect_of(bool known_only, const char *before, const char *after, uint32_t cuts) {
+static void expect_of(bool known_only, bool together, const char *before, const char *after,
+                      uint32_t cuts) {
     vyre_program *program = parse_body(before), *made = NULL;
     vyre_allocator a = vyre_allocator_or_system(NULL);
     vyre_trips trips;
     vyre_diag diag = {0};
-    REQUIRE_OK(vyre_opt_trips(program, known_only, &a, &made, &trips, &diag), &diag);
+    REQUIRE_OK(vyre_opt_trips(program, known_only, together, &a, &made, &trips, &diag), &diag);
     CHECK((made == program) == !after);
     CHECK_EQ(trips.cuts.count, cuts);
     for (uint32_t i = 0; i < trips.cuts.count; i++) {
@@ -53,7 +54,31 @@ static void expect_of(bool known_only, const char *before, const char *after, ui
 }
 
 static void expect(const char *before, const char *after, uint32_t cuts) {
-    expect_of(false, before, after, cuts);
+    expect_of(false, false, before, after, cuts);
+}
+
+#define TOGETHER(body)                                                                             \
+    "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { let i = i_trip + global_id.x; "  \
+    "if (global_id.x < sat_sub(i_to, i_trip)) { " body " } }"
+
+TEST(trips_together_are_not_cut) {
+    expect_of(true, true, "for (i in global_id.x .. n step global_size.x) { a[i] = 1; }",
+              TOGETHER("a[i] = 1;"), 0);
+    expect_of(true, true,
+              "for (i in global_id.x .. n step global_size.x) { atomic_add(w[i % 4], 1); }",
+              TOGETHER("atomic_add(w[i % 4], 1);"), 0);
+}
+
+/* Who runs groups trip by trip does not do so if lanes end, or have memory of their own. */
+TEST(trips_of_lanes_that_end_are_cut) {
+    expect_of(true, true,
+              "if (n == global_id.x) { exit; } "
+              "for (i in global_id.x .. n step global_size.x) { a[i] = 1; }",
+              "if (n == global_id.x) { exit; } "
+              "let i_to = n; for (i_trip in 0 .. i_to step global_size.x) { grid_sync; "
+              "let i = i_trip + global_id.x; if (global_id.x < sat_sub(i_to, i_trip)) "
+              "{ a[i] = 1; } }",
+              1);
 }
 
 TEST(a_grid_stride_loop_is_turned_and_cut) {
@@ -238,13 +263,13 @@ TEST(on_request_only_loops_are_cut_whose_count_is_known) {
         "let m = a[0]; let k = m + 1; for (i in global_id.x .. k step global_size.x) { o[i] = 1; }",
     };
     for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
-        expect_of(true, loaded[i], NULL, 0);
+        expect_of(true, false, loaded[i], NULL, 0);
     }
-    expect_of(true,
+    expect_of(true, false,
               "let k = n; if (n == 3) { k = a[0]; }\n"
               "for (i in global_id.x .. k step global_size.x) { o[i] = 1; }",
               NULL, 0);
-    expect_of(true,
+    expect_of(true, false,
               "let k = len(a) + n * 2; let m = k;\n"
               "for (i in global_id.x .. m step global_size.x) { o[i] = a[i]; }",
               "let k = len(a) + n * 2; let m = k;\n"

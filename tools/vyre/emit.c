@@ -4,7 +4,7 @@
 
 typedef struct emit_options {
     cli_number target;
-    bool no_opt;
+    bool no_opt, processor;
     const char *folder;
     cli_list set;
 } emit_options;
@@ -14,6 +14,8 @@ typedef struct emit_options {
 static const cli_option options[] = {
     {"target", CLI_CHOICE, 0, false, AT(target), "c|opencl|cuda",
      "the language to write (default c)"},
+    {"processor", CLI_FLAG, 0, false, AT(processor), NULL,
+     "OpenCL C as processors like it: a work-item is a group, its lanes are loops"},
     {"no-opt", CLI_FLAG, 0, false, AT(no_opt), NULL, "keep every barrier"},
     CLI_SET_OPTION(AT(set)),
     {"output", CLI_TEXT, 'o', false, AT(folder), "DIR",
@@ -39,7 +41,8 @@ static cli_exit run(cli_context *cli, const void *given, const cli_list *argumen
         return exit;
     }
     const vyre_emit_options how = {.target = (vyre_emit_target)o->target.value,
-                                   .keep_barriers = o->no_opt};
+                                   .keep_barriers = o->no_opt,
+                                   .for_processor = o->processor};
     vyre_diag diag = {0};
     emitted file;
     vyre_text_init(&file.text, NULL);

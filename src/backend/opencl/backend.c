@@ -165,6 +165,7 @@ static void describe(vyre_backend_device *object, vyre_device_info *out_info) {
         /* A driver that runs the lanes of a group as a loop, as those of processors do, would
          * otherwise walk through memory with large strides. */
         .turns_loops = device->is_processor,
+        .trips_together = device->is_processor, /* kernels do */
         .has_f64 = device->has_f64,
         .has_u64_atomics = device->has_u64_atomics,
         .has_float_atomics = true,
