@@ -100,9 +100,23 @@ static void *prepare_correlation(const peer_instance *p) {
     return set_prepare_room(p, (p->size[1] + 2) * p->size[0] * sizeof(float));
 }
 
-/* A layer of 16 units: the weights of an input are a vector. */
+/* A layer of 16 units: the weights of an input are a vector. Sums of stretches are added up, since
+ * one long sum loses more. */
 
-enum { UNITS = 16 };
+enum { UNITS = 16, INPUTS = 64 };
+
+static void add_inputs(const float *x, const float *weight, size_t count, float sum[UNITS]) {
+    float own[UNITS] = {0};
+    for (size_t i = 0; i < count; i++) {
+#pragma omp simd
+        for (size_t k = 0; k < UNITS; k++) {
+            own[k] += weight[i * UNITS + k] * x[i];
+        }
+    }
+    for (size_t k = 0; k < UNITS; k++) {
+        sum[k] += own[k];
+    }
+}
 
 static void run_backprop(void *state) {
     set_job *s = state;
@@ -110,11 +124,8 @@ static void run_backprop(void *state) {
     const float *x = s->in[0], *weight = s->in[1], *before = s->in[2], *target = s->in[3];
     float *hidden = s->out[0], *changed = s->out[1], sum[UNITS] = {0}, delta[UNITS];
 #pragma omp parallel for schedule(static) reduction(+ : sum[:UNITS])
-    for (size_t i = 0; i < n; i++) {
-#pragma omp simd
-        for (size_t k = 0; k < UNITS; k++) {
-            sum[k] += weight[i * UNITS + k] * x[i];
-        }
+    for (size_t i = 0; i < n; i += INPUTS) {
+        add_inputs(x + i, weight + i * UNITS, n - i < INPUTS ? n - i : INPUTS, sum);
     }
     for (size_t k = 0; k < UNITS; k++) {
         float h = 1.0f / (1.0f + expf(-sum[k]));

@@ -44,12 +44,13 @@ static void block_line(const uint8_t *frame, size_t width, const uint8_t *wide, 
     uint16_t sum[LANES] = {0};
     for (size_t y = 0; y < BLOCK; y++) {
         for (size_t x = 0; x < BLOCK; x++) {
-            const int pixel = frame[y * width + x];
+            const uint8_t pixel = frame[y * width + x];
             const uint8_t *line = wide + y * wide_width + x;
 #pragma omp simd
             for (size_t k = 0; k < LANES; k++) {
-                int apart = pixel - line[k];
-                sum[k] = (uint16_t)(sum[k] + (apart < 0 ? -apart : apart));
+                const uint8_t more = line[k] > pixel ? line[k] : pixel;
+                const uint8_t less = line[k] > pixel ? pixel : line[k];
+                sum[k] = (uint16_t)(sum[k] + (uint8_t)(more - less));
             }
         }
     }
