@@ -1,27 +1,8 @@
 /* Binding plan and launch geometry: sizes, params, orders of inputs and outputs, grids. */
 #include "dispatch/bind.h"
 #include "dispatch/geometry.h"
-#include "harness/test.h"
+#include "harness/build.h"
 #include "vyre/dispatch.h"
-
-static vyre_builder *begin(uint32_t x, uint32_t y, uint32_t z) {
-    vyre_builder *b = NULL;
-    REQUIRE_OK(vyre_builder_create(NULL, "p", &b), NULL);
-    vyre_build_workgroup(b, x, y, z);
-    return b;
-}
-
-static vyre_program *finish(vyre_builder *b) {
-    vyre_program *p = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_builder_finish(b, &p, &diag), &diag);
-    vyre_builder_destroy(b);
-    return p;
-}
-
-static vyre_expr op(vyre_builder *b, vyre_expr_op o, vyre_expr x, vyre_expr y) {
-    return vyre_build_op(b, o, x, y, VYRE_NONE);
-}
 
 static const char bytes[4096];
 static vyre_input input(size_t size) {
@@ -36,9 +17,9 @@ static vyre_status sizes(const vyre_program *p, const vyre_input *in, uint32_t n
 
 /* 6.6 static U32x2: host 4 bytes error, 8 ok, 12 error. */
 TEST(a_declared_input_has_exactly_its_size) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_build_memory(b, VYRE_INOUT, "state", VYRE_U32, vyre_build_size(b, 2));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_diag diag = {0};
     uint32_t counts[1] = {77}, grid[3];
     vyre_input in = input(4);
@@ -63,9 +44,9 @@ TEST(a_declared_input_has_exactly_its_size) {
 
 /* 6.6 count 0 with 12 bytes: element count 3. */
 TEST(a_runtime_sized_input_has_what_the_caller_gives) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_build_memory(b, VYRE_INOUT, "x", VYRE_U32, VYRE_NONE);
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_diag diag = {0};
     uint32_t counts[1], grid[3];
     vyre_input in = input(12);
@@ -86,7 +67,7 @@ TEST(a_runtime_sized_input_has_what_the_caller_gives) {
 
 /* 6.6 declaration order decides: in, out, in, out. */
 TEST(inputs_and_outputs_are_in_declaration_order) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_build_memory(b, VYRE_IN, "a", VYRE_U32, VYRE_NONE);
     vyre_build_memory(b, VYRE_OUT, "b", VYRE_U32, vyre_build_size(b, 4));
     vyre_build_memory(b, VYRE_SCRATCH, "s", VYRE_U8, vyre_build_size(b, 5));
@@ -94,7 +75,7 @@ TEST(inputs_and_outputs_are_in_declaration_order) {
     vyre_build_memory(b, VYRE_IN, "c", VYRE_U32, VYRE_NONE);
     vyre_build_memory(b, VYRE_INOUT, "d", VYRE_F64, VYRE_NONE);
     vyre_build_memory(b, VYRE_WORKGROUP, "w", VYRE_U16, vyre_build_size(b, 6));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_allocator a = vyre_allocator_system();
     vyre_input in[] = {{bytes, 12}, {bytes, 8}, {bytes, 24}};
     vyre_bind_args args = {.inputs = in, .input_count = 3};
@@ -125,20 +106,20 @@ TEST(inputs_and_outputs_are_in_declaration_order) {
 }
 
 TEST(sizes_refer_to_lengths_params_and_consts) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_decl x = vyre_build_memory(b, VYRE_IN, "x", VYRE_U32, VYRE_NONE);
     vyre_decl k = vyre_build_param(b, "k", VYRE_I32, vyre_build_i32(b, 1));
     vyre_decl n = vyre_build_const(b, "N", vyre_build_u32(b, 100));
     vyre_decl bb =
         vyre_build_memory(b, VYRE_OUT, "b", VYRE_U32,
-                          op(b, VYRE_EXPR_SUB, vyre_build_len(b, x), vyre_build_ref(b, k)));
-    vyre_decl a =
-        vyre_build_memory(b, VYRE_SCRATCH, "a", VYRE_U32,
-                          op(b, VYRE_EXPR_MUL, vyre_build_size(b, 2), vyre_build_len(b, bb)));
+                          build_two(b, VYRE_EXPR_SUB, vyre_build_len(b, x), vyre_build_ref(b, k)));
+    vyre_decl a = vyre_build_memory(
+        b, VYRE_SCRATCH, "a", VYRE_U32,
+        build_two(b, VYRE_EXPR_MUL, vyre_build_size(b, 2), vyre_build_len(b, bb)));
     vyre_decl c =
         vyre_build_memory(b, VYRE_SCRATCH, "c", VYRE_U8,
-                          op(b, VYRE_EXPR_ADD, vyre_build_len(b, a), vyre_build_ref(b, n)));
-    vyre_program *p = finish(b);
+                          build_two(b, VYRE_EXPR_ADD, vyre_build_len(b, a), vyre_build_ref(b, n)));
+    vyre_program *p = build_finish(b);
     vyre_diag diag = {0};
     uint32_t counts[6], grid[3];
     vyre_input in = input(40);
@@ -158,14 +139,14 @@ TEST(sizes_refer_to_lengths_params_and_consts) {
 
 /* Declarations that need later ones, and each other. */
 static vyre_program *forward(bool is_cycle) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_decl first = vyre_build_memory(b, VYRE_OUT, "first", VYRE_U32, VYRE_NONE);
     vyre_decl second = vyre_build_memory(b, VYRE_IN, "second", VYRE_U32, VYRE_NONE);
     vyre_decl third = vyre_build_memory(b, VYRE_SCRATCH, "third", VYRE_U32, VYRE_NONE);
-    vyre_build_decl_size(b, first,
-                         op(b, VYRE_EXPR_ADD, vyre_build_len(b, third), vyre_build_len(b, second)));
+    vyre_build_decl_size(
+        b, first, build_two(b, VYRE_EXPR_ADD, vyre_build_len(b, third), vyre_build_len(b, second)));
     vyre_build_decl_size(b, third, vyre_build_len(b, is_cycle ? first : second));
-    return finish(b);
+    return build_finish(b);
 }
 
 TEST(sizes_may_look_ahead_but_not_in_circles) {
@@ -184,11 +165,11 @@ TEST(sizes_may_look_ahead_but_not_in_circles) {
 }
 
 static vyre_status size_of(vyre_expr_op o, int64_t x, int64_t y, uint32_t *count, vyre_diag *diag) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_build_memory(b, VYRE_OUT, "o", VYRE_U8,
-                      op(b, o, vyre_build_size(b, x), vyre_build_size(b, y)));
+                      build_two(b, o, vyre_build_size(b, x), vyre_build_size(b, y)));
     vyre_build_grid(b, vyre_build_size(b, 1), VYRE_NONE, VYRE_NONE);
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     uint32_t grid[3];
     vyre_status status = sizes(p, NULL, 0, NULL, count, grid, diag);
     vyre_program_release(p);
@@ -212,11 +193,11 @@ TEST(sizes_are_exact_integers) {
 }
 
 TEST(params_need_a_value_of_their_type) {
-    vyre_builder *b = begin(1, 1, 1);
+    vyre_builder *b = build_begin("p", 1, 1, 1);
     vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 1));
     vyre_build_param(b, "scale", VYRE_F32, VYRE_NONE);
     vyre_build_param(b, "flag", VYRE_BOOL, vyre_build_bool(b, true));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     struct {
         vyre_setting set[2];
         uint32_t count;
@@ -253,10 +234,10 @@ TEST(params_need_a_value_of_their_type) {
 
 TEST(returned_ranges_lie_inside) {
     for (uint32_t end = 4; end <= 9; end++) {
-        vyre_builder *b = begin(1, 1, 1);
+        vyre_builder *b = build_begin("p", 1, 1, 1);
         vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 2));
         vyre_build_output_range(b, o, 3, end);
-        vyre_program *p = finish(b);
+        vyre_program *p = build_finish(b);
         vyre_bind_args args = {0};
         vyre_allocator a = vyre_allocator_system();
         vyre_binding binding;
@@ -367,7 +348,7 @@ static const grid_case grid_cases[] = {
 TEST(geometry_table) {
     for (size_t i = 0; i < sizeof grid_cases / sizeof *grid_cases; i++) {
         const grid_case *c = &grid_cases[i];
-        vyre_builder *b = begin(c->workgroup[0], c->workgroup[1], c->workgroup[2]);
+        vyre_builder *b = build_begin("p", c->workgroup[0], c->workgroup[1], c->workgroup[2]);
         const char *const names[] = {"first", "second"};
         for (int k = 0; k < 2; k++) {
             if (c->outputs[k]) {
@@ -385,7 +366,7 @@ TEST(geometry_table) {
             }
             vyre_build_grid(b, e[0], e[1], e[2]);
         }
-        vyre_program *p = finish(b);
+        vyre_program *p = build_finish(b);
         uint32_t grid[3] = {0};
         vyre_decl from = 99;
         vyre_diag diag = {0};
@@ -410,7 +391,7 @@ TEST(a_workgroup_that_matters_is_not_overridden) {
                                "num_groups",       "group_size", "subgroups",
                                "barriers",         NULL,         NULL};
     for (int i = 0; i < 9; i++) {
-        vyre_builder *b = begin(64, 1, 1);
+        vyre_builder *b = build_begin("p", 64, 1, 1);
         vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 100));
         const vyre_builtin ids[] = {
             VYRE_BUILTIN_GLOBAL_ID,  VYRE_BUILTIN_LOCAL_ID,   VYRE_BUILTIN_GROUP_ID,
@@ -423,7 +404,7 @@ TEST(a_workgroup_that_matters_is_not_overridden) {
             vyre_build_barrier(b, VYRE_SEQ_CST);
         }
         vyre_build_store(b, o, vyre_build_id(b, ids[i], 0), vyre_build_u32(b, 1));
-        vyre_program *p = finish(b);
+        vyre_program *p = build_finish(b);
         vyre_diag diag = {0};
         uint32_t grid[3];
         vyre_dispatch_options o32 = {.workgroup = {32, 1, 1}}, same = {.workgroup = {64, 0, 0}};
@@ -441,14 +422,14 @@ TEST(a_workgroup_that_matters_is_not_overridden) {
 }
 
 static vyre_program *indirect(vyre_role role, uint32_t offset, bool has_clause) {
-    vyre_builder *b = begin(4, 1, 1);
+    vyre_builder *b = build_begin("p", 4, 1, 1);
     vyre_decl words = vyre_build_memory(b, role, "words", VYRE_U32, vyre_build_size(b, 5));
     vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 1));
     if (has_clause) {
         vyre_build_elements(b, vyre_build_size(b, 1));
     }
     vyre_build_indirect_dispatch(b, words, vyre_build_u32(b, offset));
-    return finish(b);
+    return build_finish(b);
 }
 
 TEST(an_indirect_dispatch_reads_its_grid) {

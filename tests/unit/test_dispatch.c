@@ -1,27 +1,9 @@
 /* Dispatches end to end on the reference backend: results, outputs, fixpoints, failures. */
 #include "device/builtin.h"
+#include "harness/build.h"
 #include "harness/run.h"
 #include "vyre/dispatch.h"
 #include "vyre/text.h"
-
-static vyre_builder *begin(const char *name, uint32_t lanes) {
-    vyre_builder *b = NULL;
-    REQUIRE_OK(vyre_builder_create(NULL, name, &b), NULL);
-    vyre_build_workgroup(b, lanes, 1, 1);
-    return b;
-}
-
-static vyre_program *finish(vyre_builder *b) {
-    vyre_program *p = NULL;
-    vyre_diag diag = {0};
-    REQUIRE_OK(vyre_builder_finish(b, &p, &diag), &diag);
-    vyre_builder_destroy(b);
-    return p;
-}
-
-static vyre_expr op(vyre_builder *b, vyre_expr_op o, vyre_expr x, vyre_expr y) {
-    return vyre_build_op(b, o, x, y, VYRE_NONE);
-}
 
 static vyre_expr global_id(vyre_builder *b) {
     return vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, 0);
@@ -29,53 +11,55 @@ static vyre_expr global_id(vyre_builder *b) {
 
 /* y[i] = a * x[i] + y[i] */
 static vyre_program *saxpy(void) {
-    vyre_builder *b = begin("saxpy", 4);
+    vyre_builder *b = build_begin("saxpy", 4, 1, 1);
     vyre_decl x = vyre_build_memory(b, VYRE_IN, "x", VYRE_F32, VYRE_NONE);
     vyre_decl y = vyre_build_memory(b, VYRE_INOUT, "y", VYRE_F32, vyre_build_len(b, x));
     vyre_decl a = vyre_build_param(b, "a", VYRE_F32, vyre_build_f32(b, 2.0f));
     vyre_expr i = global_id(b);
-    vyre_build_if(b, op(b, VYRE_EXPR_LT, i, vyre_build_len(b, y)));
-    vyre_build_store(b, y, i,
-                     op(b, VYRE_EXPR_ADD,
-                        op(b, VYRE_EXPR_MUL, vyre_build_ref(b, a), vyre_build_load(b, x, i)),
-                        vyre_build_load(b, y, i)));
+    vyre_build_if(b, build_two(b, VYRE_EXPR_LT, i, vyre_build_len(b, y)));
+    vyre_build_store(
+        b, y, i,
+        build_two(b, VYRE_EXPR_ADD,
+                  build_two(b, VYRE_EXPR_MUL, vyre_build_ref(b, a), vyre_build_load(b, x, i)),
+                  vyre_build_load(b, y, i)));
     vyre_build_end(b);
-    return finish(b);
+    return build_finish(b);
 }
 
 /* value[0] = min(value[0] + 1, limit), and a word of scratch that must start as zero. */
 static vyre_program *climb(uint32_t limit) {
-    vyre_builder *b = begin("climb", 1);
+    vyre_builder *b = build_begin("climb", 1, 1, 1);
     vyre_decl value = vyre_build_memory(b, VYRE_INOUT, "value", VYRE_U32, vyre_build_size(b, 2));
     vyre_decl seen = vyre_build_memory(b, VYRE_SCRATCH, "seen", VYRE_U32, vyre_build_size(b, 1));
     vyre_build_grid(b, vyre_build_size(b, 1), VYRE_NONE, VYRE_NONE);
     vyre_expr zero = vyre_build_u32(b, 0), one = vyre_build_u32(b, 1);
-    vyre_build_store(b, seen, zero, op(b, VYRE_EXPR_ADD, vyre_build_load(b, seen, zero), one));
+    vyre_build_store(b, seen, zero,
+                     build_two(b, VYRE_EXPR_ADD, vyre_build_load(b, seen, zero), one));
     vyre_build_store(b, value, one, vyre_build_load(b, seen, zero));
     vyre_build_store(b, value, zero,
-                     op(b, VYRE_EXPR_MIN,
-                        op(b, VYRE_EXPR_ADD, vyre_build_load(b, value, zero), one),
-                        vyre_build_u32(b, limit)));
-    return finish(b);
+                     build_two(b, VYRE_EXPR_MIN,
+                               build_two(b, VYRE_EXPR_ADD, vyre_build_load(b, value, zero), one),
+                               vyre_build_u32(b, limit)));
+    return build_finish(b);
 }
 
 /* Every lane adds to total; after the grid barrier each sees the sum of all. */
 static vyre_program *counter(void) {
-    vyre_builder *b = begin("counter", 4);
+    vyre_builder *b = build_begin("counter", 4, 1, 1);
     vyre_decl total = vyre_build_memory(b, VYRE_SCRATCH, "total", VYRE_U32, vyre_build_size(b, 1));
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 12));
     vyre_expr i = global_id(b);
     vyre_build_atomic(b, NULL, VYRE_ATOMIC_ADD, total, vyre_build_u32(b, 0), VYRE_NONE,
-                      op(b, VYRE_EXPR_ADD, i, vyre_build_u32(b, 1)), VYRE_SEQ_CST);
+                      build_two(b, VYRE_EXPR_ADD, i, vyre_build_u32(b, 1)), VYRE_SEQ_CST);
     vyre_build_grid_sync(b);
-    vyre_build_store(b, o, i,
-                     op(b, VYRE_EXPR_ADD, vyre_build_load(b, total, vyre_build_u32(b, 0)), i));
-    return finish(b);
+    vyre_build_store(
+        b, o, i, build_two(b, VYRE_EXPR_ADD, vyre_build_load(b, total, vyre_build_u32(b, 0)), i));
+    return build_finish(b);
 }
 
 /* o[0] = 1, then each lane does what `last` says. */
 static vyre_program *hostile(vyre_stmt_op last) {
-    vyre_builder *b = begin("hostile", 1);
+    vyre_builder *b = build_begin("hostile", 1, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_INOUT, "o", VYRE_U32, vyre_build_size(b, 1));
     vyre_build_grid(b, vyre_build_size(b, 2), VYRE_NONE, VYRE_NONE);
     vyre_build_store(b, o, vyre_build_u32(b, 0), vyre_build_u32(b, 1));
@@ -85,7 +69,7 @@ static vyre_program *hostile(vyre_stmt_op last) {
         vyre_build_while(b, vyre_build_bool(b, true));
         vyre_build_end(b);
     }
-    return finish(b);
+    return build_finish(b);
 }
 
 static uint32_t word(const vyre_output *output, uint32_t index) {
@@ -339,11 +323,11 @@ TEST(the_step_budget_holds_for_all_passes_together) {
 
 TEST(an_output_range_returns_those_bytes) {
     vyre_device *device = run_open("ref", NULL);
-    vyre_builder *b = begin("range", 4);
+    vyre_builder *b = build_begin("range", 4, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
     vyre_build_output_range(b, o, 4, 12);
     vyre_build_store(b, o, global_id(b), global_id(b));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_output out = {0};
     vyre_dispatch_report report;
     vyre_diag diag = {0};
@@ -377,11 +361,11 @@ TEST(zero_elements_run_nothing) {
 
 TEST(races_are_counted_over_all_passes) {
     vyre_device *device = run_open("ref", NULL);
-    vyre_builder *b = begin("racy", 4);
+    vyre_builder *b = build_begin("racy", 4, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 1));
     vyre_build_elements(b, vyre_build_size(b, 4));
     vyre_build_store(b, o, vyre_build_u32(b, 0), global_id(b));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_race races[3] = {{.decl = 99}, {.decl = 99}, {.decl = 99}};
     vyre_output out = {0};
     vyre_dispatch_options options = {.find_races = true,
@@ -443,15 +427,16 @@ TEST(a_device_without_comparison_converges_the_same) {
     weak_info = strong();
     vyre_device *device = open_weak();
     /* A change in the last byte only, behind more than one window of the comparison. */
-    vyre_builder *b = begin("last", 1);
+    vyre_builder *b = build_begin("last", 1, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U8, vyre_build_size(b, 10000));
     vyre_build_grid(b, vyre_build_size(b, 1), VYRE_NONE, VYRE_NONE);
     vyre_expr at = vyre_build_u32(b, 9999);
-    vyre_build_store(b, o, at,
-                     op(b, VYRE_EXPR_MIN,
-                        op(b, VYRE_EXPR_ADD, vyre_build_load(b, o, at), vyre_build_u32(b, 1)),
-                        vyre_build_u32(b, 2)));
-    vyre_program *p = finish(b);
+    vyre_build_store(
+        b, o, at,
+        build_two(b, VYRE_EXPR_MIN,
+                  build_two(b, VYRE_EXPR_ADD, vyre_build_load(b, o, at), vyre_build_u32(b, 1)),
+                  vyre_build_u32(b, 2)));
+    vyre_program *p = build_finish(b);
     vyre_output out = {0};
     vyre_dispatch_options options = {.has_iterations = true, .iterations = 9};
     vyre_dispatch_report report;
@@ -511,7 +496,7 @@ TEST(devices_refuse_what_they_can_not_do) {
 }
 
 TEST(devices_refuse_types_and_memory_they_lack) {
-    vyre_builder *b = begin("wide", 1);
+    vyre_builder *b = build_begin("wide", 1, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U64, vyre_build_size(b, 1));
     vyre_decl w = vyre_build_memory(b, VYRE_WORKGROUP, "w", VYRE_F32, vyre_build_size(b, 8));
     vyre_expr zero = vyre_build_u32(b, 0);
@@ -520,7 +505,7 @@ TEST(devices_refuse_types_and_memory_they_lack) {
     vyre_build_atomic(b, NULL, VYRE_ATOMIC_ADD, w, zero, VYRE_NONE, vyre_build_f32(b, 1),
                       VYRE_SEQ_CST);
     vyre_build_subgroup(b, "s", VYRE_SUBGROUP_ADD, vyre_build_f64(b, 1), VYRE_NONE);
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     weak_info = strong();
     weak_info.has_u64_atomics = false;
     check_refused(p, NULL, VYRE_UNSUPPORTED, "64-bit atomics");
@@ -566,13 +551,13 @@ TEST(every_failing_entry_leaves_host_memory_alone) {
 }
 
 TEST(no_slot_changes_before_the_last_output_is_read) {
-    vyre_builder *b = begin("two", 1);
+    vyre_builder *b = build_begin("two", 1, 1, 1);
     const char *const names[] = {"first", "second"};
     for (uint32_t i = 0; i < 2; i++) {
         vyre_decl o = vyre_build_memory(b, VYRE_OUT, names[i], VYRE_U32, vyre_build_size(b, 1));
         vyre_build_store(b, o, vyre_build_u32(b, 0), vyre_build_u32(b, 5 + i));
     }
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     for (int n = 1; n <= 3; n++) {
         char uri[64];
         snprintf(uri, sizeof uri, "fault://ref?op=read&n=%d", n);
@@ -591,13 +576,13 @@ TEST(no_slot_changes_before_the_last_output_is_read) {
 
 TEST(an_invalid_program_is_refused_with_the_message_of_the_check) {
     vyre_device *device = run_open("ref", NULL);
-    vyre_builder *b = begin("divergent", 4);
+    vyre_builder *b = build_begin("divergent", 4, 1, 1);
     vyre_decl o = vyre_build_memory(b, VYRE_OUT, "o", VYRE_U32, vyre_build_size(b, 4));
-    vyre_build_if(b, op(b, VYRE_EXPR_LT, global_id(b), vyre_build_u32(b, 2)));
+    vyre_build_if(b, build_two(b, VYRE_EXPR_LT, global_id(b), vyre_build_u32(b, 2)));
     vyre_build_grid_sync(b);
     vyre_build_end(b);
     vyre_build_store(b, o, global_id(b), vyre_build_u32(b, 1));
-    vyre_program *p = finish(b);
+    vyre_program *p = build_finish(b);
     vyre_output out = {0};
     vyre_diag diag = {0};
     CHECK_STATUS(vyre_dispatch(device, p, NULL, 0, &out, 1, NULL, NULL, &diag),

@@ -273,51 +273,52 @@ TEST(private_tables_that_are_overwritten_are_not_alive) {
 
 TEST(lanes_that_ended_are_found_by_their_guards) {
     static const char *const found = "i recomputed 0, (lanes that ended) recomputed 0";
-    expect_memory("", "if (i == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];", found,
-                  RUN_WORDS(4, 0, 0, 1));
-    /* Only behind it. */
-    expect_memory("",
-                  "s[i] = i + 1; grid_sync; o[i] = s[3 - i]; if (i == 1) { exit; } grid_sync;\n"
-                  "s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 1;",
-                  found, RUN_WORDS(2, 3, 4, 5));
-    expect_memory("",
-                  "if (i == 1) { exit; } s[i] = 5; grid_sync; o[i] = s[3 - i] + 1;\n"
-                  "if (i == 2) { exit; } grid_sync; s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 9;",
-                  found, RUN_WORDS(15, 0, 1, 15));
-    /* By what variables were bound to, and in a loop behind it. */
-    expect_memory(
-        "param most : u32 = 3; const c = 1;",
-        "let j = l + 2 * group_id.x; let twice = j + j; let end = most + len(o) - c;\n"
-        "if (twice >= end || j == 0) { exit; } s[i] = 1; grid_sync;\n"
-        "for (k in 0 .. 3) { o[i] = s[i ^ 3]; grid_sync; s[i] = s[i] + o[i]; grid_sync; }\n"
-        "o[i] = s[i];",
-        "i recomputed 0, k scalar 0, (lanes that ended) recomputed 0", RUN_WORDS(0, 8, 8, 0));
-    /* A flag: what was loaded, what changes, what some lanes or trips have, what is too much. */
     static const char *const flag = "i recomputed 0, (lanes that ended) ended 1";
-    expect_memory("",
-                  "s[i] = i; if (s[i] == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];\n"
-                  "grid_sync; s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 1;",
-                  flag, RUN_WORDS(2, 1, 0, 5));
-    expect_memory("",
-                  "let j = i; if (j == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i]; j = "
-                  "7;\ngrid_sync; o[i] = o[i] + j;",
-                  found, RUN_WORDS(11, 7, 0, 8));
-    expect_memory(
-        "",
-        "let j = i; if (i > 1) { j = 2; } if (j == 2) { exit; } s[i] = i + 1; grid_sync;\n"
-        "o[i] = s[1 - i];",
-        flag, RUN_WORDS(2, 1, 0, 0));
-    expect_memory("",
-                  "if (i > 1) { if (l == 0) { exit; } } s[i] = i + 1; grid_sync; o[i] = s[3 - i];",
-                  flag, RUN_WORDS(4, 0, 0, 1));
-    expect_memory("",
-                  "for (k in 0 .. 2) { if (i == k + 1) { exit; } } s[i] = i + 1; grid_sync;\n"
-                  "o[i] = s[3 - i];",
-                  flag, RUN_WORDS(4, 0, 0, 1));
-    expect_memory("",
-                  "let a = i + i; let b = a + a + a; let c = b + b + b; let d = c + c + c;\n"
-                  "if (d == 108) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];",
-                  flag, RUN_WORDS(4, 0, 0, 1));
+    const memory_case cases[] = {
+        {"", "if (i == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];", found,
+         RUN_WORDS(4, 0, 0, 1)},
+        /* Only behind it. */
+        {"",
+         "s[i] = i + 1; grid_sync; o[i] = s[3 - i]; if (i == 1) { exit; } grid_sync;\n"
+         "s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 1;",
+         found, RUN_WORDS(2, 3, 4, 5)},
+        {"",
+         "if (i == 1) { exit; } s[i] = 5; grid_sync; o[i] = s[3 - i] + 1;\n"
+         "if (i == 2) { exit; } grid_sync; s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 9;",
+         found, RUN_WORDS(15, 0, 1, 15)},
+        /* By what variables were bound to, and in a loop behind it. */
+        {"param most : u32 = 3; const c = 1;",
+         "let j = l + 2 * group_id.x; let twice = j + j; let end = most + len(o) - c;\n"
+         "if (twice >= end || j == 0) { exit; } s[i] = 1; grid_sync;\n"
+         "for (k in 0 .. 3) { o[i] = s[i ^ 3]; grid_sync; s[i] = s[i] + o[i]; grid_sync; }\n"
+         "o[i] = s[i];",
+         "i recomputed 0, k scalar 0, (lanes that ended) recomputed 0", RUN_WORDS(0, 8, 8, 0)},
+        /* A flag: what was loaded, what changes, what some lanes or trips have, what is too much.
+         */
+        {"",
+         "s[i] = i; if (s[i] == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];\n"
+         "grid_sync; s[i] = o[3 - i]; grid_sync; o[i] = s[i] + 1;",
+         flag, RUN_WORDS(2, 1, 0, 5)},
+        {"",
+         "let j = i; if (j == 2) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i]; j = "
+         "7;\ngrid_sync; o[i] = o[i] + j;",
+         found, RUN_WORDS(11, 7, 0, 8)},
+        {"",
+         "let j = i; if (i > 1) { j = 2; } if (j == 2) { exit; } s[i] = i + 1; grid_sync;\n"
+         "o[i] = s[1 - i];",
+         flag, RUN_WORDS(2, 1, 0, 0)},
+        {"", "if (i > 1) { if (l == 0) { exit; } } s[i] = i + 1; grid_sync; o[i] = s[3 - i];", flag,
+         RUN_WORDS(4, 0, 0, 1)},
+        {"",
+         "for (k in 0 .. 2) { if (i == k + 1) { exit; } } s[i] = i + 1; grid_sync;\n"
+         "o[i] = s[3 - i];",
+         flag, RUN_WORDS(4, 0, 0, 1)},
+        {"",
+         "let a = i + i; let b = a + a + a; let c = b + b + b; let d = c + c + c;\n"
+         "if (d == 108) { exit; } s[i] = i + 1; grid_sync; o[i] = s[3 - i];",
+         flag, RUN_WORDS(4, 0, 0, 1)},
+    };
+    expect_memories(cases, sizeof cases / sizeof *cases);
 }
 
 TEST(private_arrays_that_are_overwritten_are_not_alive) {
