@@ -27,6 +27,15 @@ typedef struct finder {
     bool *even; /* per statement: a loop to replace */
 } finder;
 
+/* Whether lanes wait for all of the scope in the loop. */
+static bool waits_in(const finder *f, vyre_stmt loop) {
+    bool waits = false;
+    for (vyre_stmt i = loop + 1; i < f->p->stmts[loop].match && !waits; i++) {
+        waits = vyre_waits_for(f->scope, f->p->stmts[i].op) != 0;
+    }
+    return waits;
+}
+
 /* Whether there is one. */
 static bool find(finder *f, const vyre_shapes *shapes, vyre_shape *room) {
     const vyre_program_view *p = f->p;
@@ -35,16 +44,11 @@ static bool find(finder *f, const vyre_shapes *shapes, vyre_shape *room) {
     bool any = false;
     for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
-        if (n->op != VYRE_STMT_FOR || !vyre_shapes_even(shapes, s - p->entry)) {
-            continue;
+        if (n->op == VYRE_STMT_FOR && vyre_shapes_even(shapes, s - p->entry) && waits_in(f, s)) {
+            vyre_shapes_exprs(shapes, s - p->entry, room);
+            f->even[s] = !vyre_shape_uniform(room[n->arg[0] - n->first_expr], whole);
+            any |= f->even[s];
         }
-        bool waits = false;
-        for (vyre_stmt i = s + 1; i < n->match; i++) {
-            waits |= vyre_waits_for(f->scope, p->stmts[i].op) != 0;
-        }
-        vyre_shapes_exprs(shapes, s - p->entry, room);
-        f->even[s] = waits && !vyre_shape_uniform(room[n->arg[0] - n->first_expr], whole);
-        any |= f->even[s];
     }
     return any;
 }
@@ -107,21 +111,21 @@ static vyre_status lower(finder *f, vyre_program *program, vyre_program **out_pr
     return vyre_each_rewrite(program, NULL, replace, f, f->a, out_program, diag);
 }
 
-/* Whether some FOR begins at something else than a constant: shapes cost more than a look. */
-static bool may_begin_apart(const vyre_program_view *p) {
-    for (vyre_stmt s = p->entry; s < p->stmt_count; s++) {
-        if (p->stmts[s].op == VYRE_STMT_FOR &&
-            p->exprs[p->stmts[s].arg[0]].op != VYRE_EXPR_LITERAL) {
-            return true;
-        }
+/* By the looks of it, whether there may be one: shapes cost more than a look. */
+static bool may_begin_apart(const finder *f) {
+    bool may = false;
+    for (vyre_stmt s = f->p->entry; s < f->p->stmt_count && !may; s++) {
+        const vyre_stmt_node *n = &f->p->stmts[s];
+        may = n->op == VYRE_STMT_FOR && f->p->exprs[n->arg[0]].op != VYRE_EXPR_LITERAL &&
+              waits_in(f, s);
     }
-    return false;
+    return may;
 }
 
 vyre_status vyre_lower_even(vyre_program *program, vyre_split_scope scope, const vyre_allocator *a,
                             vyre_program **out_program, vyre_diag *diag) {
     finder f = {.p = vyre_program_get(program), .scope = scope, .a = a};
-    if (!may_begin_apart(f.p)) {
+    if (!may_begin_apart(&f)) {
         *out_program = vyre_program_retain(program);
         return VYRE_OK;
     }

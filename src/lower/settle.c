@@ -12,13 +12,35 @@
 #include "ir/waits.h"
 #include "lower/inline.h"
 
+static bool is_product(const vyre_program_view *p, uint32_t e) {
+    return e < p->expr_count && p->exprs[e].op == VYRE_EXPR_MUL;
+}
+
+/* Whether some variable may hold a product: a statement gives it one, or a call when it is inlined.
+ */
+static bool has_products(const vyre_program_view *p) {
+    bool found = false;
+    for (vyre_stmt s = 0; s < p->stmt_count && !found; s++) {
+        const vyre_stmt_node *n = &p->stmts[s];
+        if (n->op == VYRE_STMT_LET || n->op == VYRE_STMT_ASSIGN || n->op == VYRE_STMT_RETURN) {
+            found = is_product(p, n->arg[0]);
+        }
+        for (uint32_t i = 0; n->op == VYRE_STMT_CALL && i < n->arg_count; i++) {
+            found |= is_product(p, p->args[n->first_arg + i]); /* or it is the number of a memory */
+        }
+    }
+    return found;
+}
+
 /* By the looks of it, whether some loop may need a condition: shapes cost more than a look. */
 static bool may_need(const vyre_program_view *p) {
+    const bool by_variables = has_products(p);
     for (vyre_stmt s = 0; s < p->stmt_count; s++) {
         const vyre_stmt_node *n = &p->stmts[s];
         if (n->op != VYRE_STMT_FOR || n->arg[2] == VYRE_NONE ||
             p->exprs[n->arg[0]].op == VYRE_EXPR_LITERAL ||
-            (p->exprs[n->arg[1]].op != VYRE_EXPR_MUL && p->exprs[n->arg[1]].op != VYRE_EXPR_VAR)) {
+            !(is_product(p, n->arg[1]) ||
+              (by_variables && p->exprs[n->arg[1]].op == VYRE_EXPR_VAR))) {
             continue;
         }
         for (vyre_stmt i = s + 1; i < n->match; i++) {

@@ -44,6 +44,18 @@ expect_exit 3 "$VYRE" run rounds.vy --in a=iota:1024 --grid 67108863
 expect_err "$text is 5510442958656 and does not fit u32"
 expect_exit 0 "$VYRE" run rounds.vy --in a=iota:1024 --grid 0 --set rounds=16777216
 
+# The product may come by variables, as an argument and as a result.
+loop='for (i in global_id.x .. end step global_size.x) { let next = a[(i + 1) % len(a)]; grid_sync; a[i] = next + i; }'
+product='rounds * global_size.x'
+for body in "let end = $product; $loop" "let end = 0; end = $product; $loop" "let end = $product; let last = end; ${loop/end/last}" \
+    "fn times() -> u32 { return $product; } let end = times(); $loop" "fn go(end : u32) { $loop } go($product);"; do
+    echo "program ways workgroup(64) grid(4) { param rounds : u32 = 3; inout a : u32[]; $body }" >ways.vy
+    expect_exit 0 "$VYRE" split ways.vy
+    expect_out "only right where $product fits u32"
+    expect_exit 0 "$VYRE" run ways.vy --in a=iota:1024 --backend ref-split --out a=way.txt
+    expect_same ref.txt way.txt
+done
+
 expect_exit 0 "$VYRE" split rounds.vy
 expect_out "only right where $text fits u32: test it before the first step"
 expect_exit 0 "$VYRE" split rounds.vy --json
