@@ -596,6 +596,11 @@ TEST(trips_of_one_lane_at_once) {
             "      low = min(low, i32(a[i]) - i32(k & 7)); }\n"
             "    b[i] = s + o * 3 + u32(low); } }",
             sizes[i], sizes[i] / 32 + 1, 1, 1);
+        /* What is added up is asked for meanwhile. */
+        check("program p workgroup(32) { in a : u32[]; out b : u32[len(a)]; let i = global_id.x;\n"
+              "  if (i < len(a)) { let s = 0; let t = 0; for (k in i .. i + a[i] % 40) {\n"
+              "      s = s + a[k]; t = t ^ (s * k); } b[i] = s + t * 3; } }",
+              sizes[i], sizes[i] / 32 + 1, 1, 1);
     }
 }
 
