@@ -349,6 +349,25 @@ static void join_row(order_free *g, vyre_var sum) {
     vyre_build_end(b);
 }
 
+/* for (k in 0 .. 3) { sum = sum * 5 + rows[min(max(global_id.x + k, 1) - 1, last)]; } */
+static void clamp_rows(order_free *g, vyre_var sum) {
+    vyre_builder *b = g->x.b;
+    const vyre_var k =
+        vyre_build_for(b, order_free_name(g, "k"), vyre_build_u32(b, random_below(&g->x, 2)),
+                       vyre_build_u32(b, 2 + random_below(&g->x, 4)),
+                       random_chance(&g->x, 30) ? vyre_build_u32(b, 2) : VYRE_NONE);
+    vyre_expr at =
+        op2(g, VYRE_EXPR_ADD, vyre_build_id(b, VYRE_BUILTIN_GLOBAL_ID, 0), vyre_build_var(b, k));
+    at = op2(g, VYRE_EXPR_SUB, op2(g, VYRE_EXPR_MAX, at, vyre_build_u32(b, 1)),
+             vyre_build_u32(b, 1));
+    const vyre_expr last = vyre_build_u32(b, random_below(&g->x, g->lanes));
+    at = op2(g, random_chance(&g->x, 70) ? VYRE_EXPR_MIN : VYRE_EXPR_REM, at, last);
+    const vyre_expr five = op2(g, VYRE_EXPR_MUL, vyre_build_var(b, sum), vyre_build_u32(b, 5));
+    const vyre_expr x = vyre_build_cast(b, VYRE_U32, vyre_build_load(b, g->rows, at));
+    vyre_build_assign(b, sum, op2(g, VYRE_EXPR_ADD, five, x));
+    vyre_build_end(b);
+}
+
 /* Nobody else has the row, and nothing else touches what is stored. */
 void order_free_rows(order_free *g) {
     vyre_builder *b = g->x.b;
@@ -366,6 +385,9 @@ void order_free_rows(order_free *g) {
     }
     if (random_chance(&g->x, 35)) {
         join_row(g, sum);
+    }
+    if (random_chance(&g->x, 50)) {
+        clamp_rows(g, sum);
     }
     order_free_local(g, sum, LEVEL_LANE, false);
 }

@@ -604,6 +604,26 @@ TEST(trips_of_one_lane_at_once) {
     }
 }
 
+/* Short loops with clamps, choices and remainders of lane and trip, by other steps, with branches
+ * and names that come again; one that no trip is made of; one that is too long. */
+TEST(clamps_that_depend_on_the_trip) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 3, 20, 33, 130};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(32) { const most = 4; in a : u32[]; out b : u32[len(a)];\n"
+              "  let x = global_id.x; let n = len(a); let s = 0; if (x < n) {\n"
+              "    for (k in 0 .. 2 * most + 1) { s = s * 3 + a[min(max(x + k, 4) - 4, n - 1)]; }\n"
+              "    for (k in 1 .. 8 step 3) { let at = (x + n + k) % n; let v = a[at] + k;\n"
+              "      if (v % 3 == k % 2) { s = s ^ v; } else { let u = v * 5; s = s + u; } }\n"
+              "    for (k in 5 .. 5) { s = s + a[min(x + k, n)]; }\n"
+              "    for (k in 0 .. 40) { s = s + a[min(x + k, n - 1)] * k; }\n"
+              "    for (k in 0 .. 3) { let left = select(x < k, n - 1, x - k);\n"
+              "      for (l in 0 .. 2) { s = s * 5 + a[left] + a[max(x + l, k) - k]; } } b[x] = s; "
+              "} }",
+              sizes[i], sizes[i] / 32 + 1, 1, 1);
+    }
+}
+
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();
     static const char *const bodies[] = {

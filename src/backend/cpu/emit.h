@@ -153,6 +153,7 @@ typedef struct cpu_own {
 
 typedef struct cpu_emit {
     const vyre_program *program;
+    vyre_program *unrolled; /* the program, if it was made for this; or NULL */
     const vyre_program_view *p;
     const cpu_binding *bindings;
     cpu_cold *cold;

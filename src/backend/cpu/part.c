@@ -7,6 +7,7 @@
 #include "backend/cpu/kernel.h"
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "opt/opt_unroll.h"
 
 void cpu_load_field(vyre_text *t, const char *name, const char *type, size_t offset) {
     vyre_text_printf(t, "  %%at_%s = getelementptr i8, ptr %%ctx, i64 %zu\n", name, offset);
@@ -96,14 +97,32 @@ static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_dia
     return VYRE_OK;
 }
 
+/* Of groups that are dissolved: loops in which clamps depend on the trip. Where a lane traps is
+ * told by statements of the program as it was. */
+static vyre_status unroll(const cpu_group *group, const vyre_program *program,
+                          const vyre_allocator *a, vyre_program **out, vyre_diag *diag) {
+    *out = NULL;
+    return cpu_rows_refusal(group) ||
+                   (vyre_program_get(program)->stats.stmt_kinds >> VYRE_STMT_TRAP & 1)
+               ? VYRE_OK
+               : vyre_opt_unroll(program, a, out, diag);
+}
+
 vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segment, cpu_emit *e,
                            vyre_diag *diag) {
     const vyre_allocator *a = w->a;
     const vyre_program *program = segment == VYRE_NONE ? vyre_module_get(group->module)->control
                                                        : cpu_group_segment(group, segment);
+    vyre_program *unrolled = NULL;
+    vyre_status status = unroll(group, program, a, &unrolled, diag);
+    if (status != VYRE_OK) {
+        return status;
+    }
+    program = unrolled ? unrolled : program;
     const vyre_program_view *p = vyre_program_get(program);
     cpu_binding *bindings = vyre_alloc_zeroed(a, p->decl_count, sizeof *bindings);
     *e = (cpu_emit){.program = program,
+                    .unrolled = unrolled,
                     .p = p,
                     .bindings = bindings,
                     .cold = &w->cold,
@@ -156,11 +175,17 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
+    if (unrolled) {
+        cpu_note(
+            e, VYRE_NONE, "unrolled",
+            "trips of a loop follow each other because a clamp in an index depends on lane and "
+            "trip");
+    }
     cpu_find_streams(e, vyre_program_get(cpu_group_source(group)));
     find_single(e);
     find_extents(e);
     /* Statements of the control program do not run in order. */
-    vyre_status status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, a, diag);
+    status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, a, diag);
     if (status != VYRE_OK) {
         cpu_part_end(w, e);
     }
@@ -200,6 +225,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->opaque, p->var_count, sizeof *e->opaque);
     vyre_text_finish(&e->head);
     vyre_text_finish(&e->body);
+    vyre_program_release(e->unrolled);
 }
 
 void cpu_note(const cpu_emit *e, vyre_stmt stmt, const char *topic, const char *format, ...) {

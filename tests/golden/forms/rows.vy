@@ -48,6 +48,14 @@ program rows workgroup(24) {
         b[i] = b[i] * a[i] + b[0];
     }
     grid_sync;
+    if (i < len(a)) { // clamped
+        let sum3 = 0;
+        for (k in 0 .. 3) {
+            sum3 = sum3 + a[min(max(i + k, 1) - 1, len(a) - 1)];
+        }
+        c[i] = sum3;
+    }
+    grid_sync;
     if (i < len(a) && b[i] == 77) {
         trap("it is 77", i);
     }
