@@ -3,9 +3,14 @@
 
 #include <string.h>
 
+/* Whether one tells what the other does: of the same statement, or the same of a copy of it. */
 static bool is_same(const cpu_noted *a, const cpu_noted *b) {
-    return a->decision.segment == b->decision.segment && a->decision.part == b->decision.part &&
-           a->stmt == b->stmt && strcmp(a->decision.topic, b->decision.topic) == 0;
+    const vyre_decision *x = &a->decision, *y = &b->decision;
+    const bool copies = x->place.line != 0 && x->place.line == y->place.line &&
+                        x->place.column == y->place.column && strcmp(x->choice, y->choice) == 0 &&
+                        strcmp(x->reason, y->reason) == 0;
+    return x->segment == y->segment && x->part == y->part && (a->stmt == b->stmt || copies) &&
+           strcmp(x->topic, y->topic) == 0;
 }
 
 void cpu_notes_add(cpu_notes *notes, const cpu_noted *noted) {

@@ -175,12 +175,6 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
         return vyre_fail_memory(diag, "a segment");
     }
     cpu_group_bind(group, segment, bindings);
-    if (unrolled) {
-        cpu_note(
-            e, VYRE_NONE, "unrolled",
-            "trips of a loop follow each other because a clamp in an index depends on lane and "
-            "trip");
-    }
     cpu_find_streams(e, vyre_program_get(cpu_group_source(group)));
     find_single(e);
     find_extents(e);

@@ -581,6 +581,12 @@ vyre_status cpu_write_rows(cpu_writer *w, cpu_group *group, uint32_t number, vyr
                    atomics ? "it asks for the old value of atomics"
                    : traps ? "it may trap"
                            : NULL);
+    if (e.unrolled) {
+        cpu_note(
+            &e, VYRE_NONE, "unrolled",
+            "trips of a loop follow each other because a clamp in an index depends on lane and "
+            "trip");
+    }
     write_fast(w, &e, number, &lanes);
     write_checked(w, &e, number, &lanes);
     write_clip(w->out, number, p);
