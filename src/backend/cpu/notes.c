@@ -7,7 +7,7 @@
 static bool is_same(const cpu_noted *a, const cpu_noted *b) {
     const vyre_decision *x = &a->decision, *y = &b->decision;
     const bool copies = x->place.line != 0 && x->place.line == y->place.line &&
-                        x->place.column == y->place.column && strcmp(x->choice, y->choice) == 0 &&
+                        x->place.col == y->place.col && strcmp(x->choice, y->choice) == 0 &&
                         strcmp(x->reason, y->reason) == 0;
     return x->segment == y->segment && x->part == y->part && (a->stmt == b->stmt || copies) &&
            strcmp(x->topic, y->topic) == 0;
