@@ -16,16 +16,15 @@
  * into the round the bit stays, so that all go through. At some dozens a tree would be better.
  *
  * Watching is wasted while the thread that is missing waits for the very core: two threads that the
- * system has put on one core would watch in vain at each barrier. So after one wait in vain the
- * next ones are short, until one of them, or a long one now and then, sees somebody come. Few look
- * first whether it is so: now and then each writes down its core. Short waits between threads that
- * are not on one core would make all of them sleep: to be woken takes longer than that. */
+ * system has put on one core would watch in vain at each barrier. Few know: now and then each
+ * writes down its core. Many, after one wait in vain, wait shorter, until one of them, or a long
+ * one now and then, sees somebody come. */
 #include "kit/barrier.h"
 
 #include <sched.h>
 
 enum { BROKEN = 1, ONE = 2, ROUND = 1 << 12 };
-enum { HASTY_PAUSES = 100, TRY_EVERY = 16, RING_AFTER = 2 };
+enum { HASTY_PAUSES = 100, TRY_EVERY = 16, RING_AFTER = 2, START_PAUSES = 2000 };
 static const uint32_t rounds = ~(uint32_t)(ROUND - 1);
 
 void vyre_barrier_init(vyre_barrier *barrier, uint32_t count, vyre_patience patience) {
@@ -40,20 +39,6 @@ void vyre_barrier_init(vyre_barrier *barrier, uint32_t count, vyre_patience pati
     for (uint32_t i = 0; i < VYRE_BARRIER_FEW; i++) {
         atomic_store(&barrier->each[i].come, 0);
         atomic_store(&barrier->each[i].core, -1);
-    }
-}
-
-/* How long to watch in this round, and what came of it. */
-
-static uint32_t pauses_for(const vyre_barrier *barrier, uint64_t round, bool was_hasty) {
-    const bool hurries = was_hasty && round % TRY_EVERY != 0;
-    return hurries && barrier->patience.pauses > HASTY_PAUSES ? HASTY_PAUSES
-                                                              : barrier->patience.pauses;
-}
-
-static void learn(vyre_barrier *barrier, bool was_hasty, bool came, bool may_hurry) {
-    if (came == was_hasty && (came || may_hurry)) {
-        atomic_store_explicit(&barrier->is_hasty, !came, memory_order_relaxed);
     }
 }
 
@@ -76,9 +61,12 @@ static bool few_are_there(const vyre_barrier *barrier, uint32_t me, uint64_t rou
     return true;
 }
 
-static bool is_on_core_of(const vyre_barrier *barrier, uint32_t other) {
+/* Whether to watch longer for one that is missing would be in vain: it waits for this core, or has
+ * not come since the job began, as if it had no core at all. */
+static bool is_in_vain(const vyre_barrier *barrier, uint32_t other, uint32_t pauses) {
     const int core = atomic_load_explicit(&barrier->each[other].core, memory_order_relaxed);
-    return core == sched_getcpu();
+    return (pauses == HASTY_PAUSES && core == sched_getcpu()) ||
+           (pauses == START_PAUSES && core < 0);
 }
 
 /* For those who may wait for this thread. */
@@ -105,18 +93,18 @@ static void few_sleep(vyre_barrier *barrier, uint32_t me, uint64_t round, uint32
 
 /* Until the others have come that often. */
 static bool few_await(vyre_barrier *barrier, uint32_t me, uint64_t round) {
-    const bool was_hasty = atomic_load_explicit(&barrier->is_hasty, memory_order_relaxed);
-    const uint32_t pauses = pauses_for(barrier, round, was_hasty);
     uint32_t from = 0;
     bool came = few_are_there(barrier, me, round, &from);
-    for (uint32_t i = 0; i < pauses && !came; i++) {
+    for (uint32_t i = 0; i < barrier->patience.pauses && !came; i++) {
         if (i == RING_AFTER) {
             few_ring(barrier);
+        }
+        if (is_in_vain(barrier, from, i)) {
+            break;
         }
         vyre_pause();
         came = few_are_there(barrier, me, round, &from);
     }
-    learn(barrier, was_hasty, came, !came && is_on_core_of(barrier, from));
     if (!came) {
         few_sleep(barrier, me, round, from);
     }
@@ -143,13 +131,21 @@ static bool few_gather(vyre_barrier *barrier, uint32_t me) {
 
 /* Many. */
 
+static uint32_t pauses_for(const vyre_barrier *barrier, uint32_t round, bool was_hasty) {
+    const bool hurries = was_hasty && round % TRY_EVERY != 0;
+    return hurries && barrier->patience.pauses > HASTY_PAUSES ? HASTY_PAUSES
+                                                              : barrier->patience.pauses;
+}
+
 static uint32_t await(vyre_barrier *barrier, uint32_t seen) {
     const uint32_t mask = rounds | BROKEN;
     const bool was_hasty = atomic_load_explicit(&barrier->is_hasty, memory_order_relaxed);
     uint32_t now;
     const bool came = vyre_word_watch(&barrier->word, mask, seen,
                                       pauses_for(barrier, seen / ROUND, was_hasty), &now);
-    learn(barrier, was_hasty, came, true);
+    if (came == was_hasty) {
+        atomic_store_explicit(&barrier->is_hasty, !came, memory_order_relaxed);
+    }
     return came ? now : vyre_word_sleep(&barrier->word, mask, seen, barrier->patience.yields);
 }
 

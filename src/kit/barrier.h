@@ -23,7 +23,7 @@ typedef struct vyre_barrier {
     vyre_patience patience;
     bool is_few;            /* threads have a core each, and look at each other */
     _Atomic bool is_broken; /* of few */
-    _Atomic bool is_hasty;  /* the last to wait watched in vain */
+    _Atomic bool is_hasty;  /* of many: the last to wait watched in vain */
     /* Of few: how often each has come, in a line that nobody else writes. */
     struct {
         alignas(64) _Atomic uint64_t come;

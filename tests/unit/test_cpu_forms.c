@@ -288,6 +288,16 @@ TEST(atomics_on_one_element_are_gathered) {
               "  if (v > 300) { atomic_max(b[z + 2], v); }\n"
               "  for (k in 0 .. v % 4) { atomic_add(b[3], a[k], relaxed); } }",
               n, groups, 1, 1);
+        /* The store behind it has nothing to do with it, whatever its number is. */
+        for (uint32_t k = 0; k < 9; k++) {
+            char text[300];
+            (void)snprintf(text, sizeof text,
+                           "program p workgroup(32) { in a : u32[]; out b : u32[len(a)];\n"
+                           "  out c : u32[9]; let i = global_id.x; if (i < len(a)) {\n"
+                           "    atomic_add(c[%u], a[i]); let v = a[i] + 1; b[i] = v; } }",
+                           (unsigned)k);
+            check(text, n, groups, 1, 1);
+        }
         /* Elements of each lane: one by one, but all else in gangs. */
         check("program p workgroup(32) { in a : u32[]; out b : u32[50]; out c : u32[len(a)];\n"
               "  let i = global_id.x; if (i < len(a)) { let at = i;\n"
@@ -329,6 +339,61 @@ TEST(lists_that_lanes_append_to) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
             check(programs[p], sizes[i], sizes[i] / 32 + 1, 1, 1);
         }
+    }
+}
+
+/* Where there are enough lanes, workers have copies of buffers that lanes only add to, from launch
+ * to launch, and put them together with what the buffer holds. */
+TEST(workers_add_to_copies) {
+    need_llvm();
+    static const char *const programs[] = {
+        "program p workgroup(32) { in a : u32[]; out b : u32[50]; out c : u64[9];\n"
+        "  let i = global_id.x; for (t in 0 .. 3) { if (i < len(a)) { let v = a[i] * 7 + t;\n"
+        "    atomic_sub(b[v % 60], v); atomic_sub(b[1], 1); atomic_max(c[v % 9], u64(v) << 33); }\n"
+        "    grid_sync; if (i == 0) { b[0] = b[0] * 3 + t; c[4] = c[4] + 1; } grid_sync; } }",
+        "program p workgroup(64) { in a : u32[]; out b : u32[50]; out c : i32[30];\n"
+        "  out d : u64[30]; out e : u32[30]; out f : u32[10]; let i = global_id.x;\n"
+        "  if (i < len(a)) { let v = a[i]; atomic_add(b[v % 50], i, relaxed);\n"
+        "    atomic_add(c[v % 29], -i32(v)); atomic_xor(d[v % 31], u64(v) << (v % 40));\n"
+        "    atomic_or(e[v % 30], 1 << (v % 32)); atomic_max(f[v % 10], v ^ i); } }",
+        "program p workgroup(32) { in a : u32[]; out b : u32[20]; workgroup w : u32[32];\n"
+        "  w[local_id.x] = a[global_id.x]; barrier; let v = w[31 - local_id.x];\n"
+        "  atomic_add(b[v % 20], v); barrier; atomic_add(b[w[local_id.x] % 7], 1); }",
+        "program p workgroup(32) { in a : u32[]; out b : u32[20]; let i = global_id.x;\n"
+        "  if (i < len(a)) { atomic_or(b[a[i] % 18], 0x80000000); }\n"
+        "  if (i == 700) { atomic_add(b[19], 5); b[18] = b[19] & 7; } }",
+        "program p workgroup(32) { in a : u32[]; out b : u32[20]; out c : u32[2]; out d : u32[1];\n"
+        "  let i = global_id.x; if (i == 0) { b[19] = 3; } grid_sync;\n"
+        "  if (i == 600) { atomic_xor(b[19], 5); atomic_add(b[19], 6); }\n"
+        "  if (i == 700) { atomic_add(c[0], 5); d[0] = c[0]; } }"};
+    static const uint32_t sizes[] = {20, 1100, 4096};
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+            check(programs[p], sizes[i], sizes[i] / 32 + 1, 1, 1);
+        }
+    }
+}
+
+/* A value that many lanes store to one place is stored if it is not there yet. */
+TEST(one_value_for_one_place) {
+    need_llvm();
+    static const uint32_t sizes[] = {20, 1100, 4096};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        check("program p workgroup(32) { in a : u32[]; out b : u32[4]; out c : f32[2]; out d : "
+              "u8[2];\n"
+              "  param k : u32 = 1; for (i in global_id.x .. len(a) step global_size.x) {\n"
+              "    if (a[i] % 5 == 3) { b[k] = 7; c[0] = -0.0; d[1] = 3; }\n"
+              "    if (a[i] % 7 == 9) { b[k + 1] = 7; b[9] = 1; } } }",
+              sizes[i], 11, 1, 1);
+        check("program p workgroup(32) { in a : u32[]; out b : u32[4]; scratch c : u32[2];\n"
+              "  let more = 1; let t = 0; while (more != 0 && t < 9) {\n"
+              "    if (global_id.x == 0) { c[1 - (t & 1)] = 0; }\n"
+              "    for (i in global_id.x .. len(a) step global_size.x) {\n"
+              "      let k = 0; while (k < a[i] % 3) { k = k + 1; }\n"
+              "      if (k + t < 4 && a[i] % 9 == 5) { c[t & 1] = 1; } }\n"
+              "    grid_sync; more = c[t & 1]; t = t + 1; grid_sync; }\n"
+              "  if (global_id.x == 0) { b[0] = t; } }",
+              sizes[i], 11, 1, 1);
     }
 }
 

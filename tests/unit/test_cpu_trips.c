@@ -76,6 +76,22 @@ TEST(lanes_that_come_back_to_an_element_run_apart) {
     unfit("if (a[i] > 9) { trap(\"nine\", i); } o[i] = 1;");
 }
 
+TEST(trips_run_together_if_their_order_is_nobodys_matter) {
+    fit("if (global_id.x < sat_sub(n, t)) { atomic_add(o[a[i] % 9], i, relaxed); q[i] = 1.0; }");
+    fit("atomic_or(o[i], i); atomic_or(o[0], 2);");
+    fit("if (a[i] > 9) { o[n & 1] = 1; } q[i] = f32(n);");
+    unfit("atomic_add(o[0], i); atomic_max(o[0], 3);");
+    unfit("atomic_add(o[0], i); q[i] = f32(o[1]);");
+    unfit("q[i] = f32(o[i]); atomic_add(o[i], 1);");
+    unfit("atomic_add(o[0], i); o[i] = 1;");
+    unfit("o[n] = 1; atomic_add(o[0], i);");
+    unfit("atomic_add(o[0], t);");
+    unfit("o[n] = 1; o[n + 1] = 2; o[n] = 3;");
+    unfit("o[n] = 1; q[i] = f32(o[0]);");
+    unfit("q[i] = f32(o[i]); o[n] = 1;");
+    unfit("o[n] = a[0];");
+}
+
 TEST(elements_stay_apart_as_far_as_they_do_not_wrap) {
     CHECK(most_of("o[i] = 1;") > UINT32_C(0xfffe0000));
     const uint32_t most = most_of("o[i * 5 + 4] = 1;");

@@ -212,10 +212,11 @@ bool cpu_append(cpu_emit *e, const vyre_stmt_node *s) {
     while (atomic > 0 && e->p->stmts[atomic - 1].op == VYRE_STMT_LET) {
         atomic--;
     }
-    if (atomic == 0 || e->tallied[atomic - 1] != e->stmt) {
+    const bool is_list = atomic > 0 && e->p->stmts[atomic - 1].op == VYRE_STMT_ATOMIC &&
+                         e->p->stmts[atomic - 1].var != VYRE_NONE;
+    if (!is_list || e->tallied[--atomic] != e->stmt) {
         return false;
     }
-    atomic--;
     const cpu_value base = cpu_operand(e, s, 0), value = cpu_operand(e, s, 1);
     const char *type = cpu_type(e, (vyre_type)e->p->decls[s->decl].type, false);
     cpu_value count = cpu_new(e, VYRE_U32, CPU_ONE, "load i32, ptr %%taken%u", atomic);

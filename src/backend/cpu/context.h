@@ -13,13 +13,16 @@ typedef struct cpu_buffer {
     uint64_t count; /* elements */
 } cpu_buffer;
 
+enum { CPU_MOST_COPIES = 4 }; /* of buffers, that a worker has */
+
 typedef struct cpu_context cpu_context;
 struct cpu_context {
     const cpu_buffer *buffers; /* by declaration of the program */
     const uint64_t *values;    /* params, likewise */
     uint32_t grid[3];
-    uint32_t stop;      /* somebody wants the run to end */
-    void *kept;         /* what the worker keeps until the end of a launch (append.c) */
+    uint32_t stop;                 /* somebody wants the run to end */
+    void *kept;                    /* what the worker keeps until the end of a launch (append.c) */
+    void *copies[CPU_MOST_COPIES]; /* of buffers, for atomics; NULL: there is none (copies.c) */
     uint64_t wide;      /* lanes of a row of the grid; of trips that run as one: of all */
     uint8_t *arena;     /* of one group: workgroup memory, and what its lanes carry over barriers */
     void *dump;         /* where stores beyond the end of a buffer go */

@@ -144,6 +144,18 @@ typedef struct cpu_cold {
     bool used[VYRE_TYPE_COUNT][6][2];
 } cpu_cold;
 
+/* Buffers that a group only makes atomics of one kind on (copies.c). */
+typedef struct cpu_copy {
+    vyre_decl decl; /* of the group's source */
+    uint32_t sites; /* how many atomics */
+    uint8_t op;     /* vyre_atomic_op */
+    uint8_t size;   /* of an element */
+} cpu_copy;
+typedef struct cpu_copies {
+    uint32_t count;
+    cpu_copy of[CPU_MOST_COPIES];
+} cpu_copies;
+
 /* A store whose elements only one lane writes, as vyre_row has it (blend.c). */
 typedef struct cpu_own {
     uint8_t kind; /* vyre_row_kind; NONE: others may write them */
@@ -163,6 +175,7 @@ typedef struct cpu_emit {
     cpu_value *values; /* of the statement's expressions */
     cpu_value ids[3];  /* local_id */
     cpu_value lane;    /* linear number in the group */
+    cpu_copies copies;
     cpu_isa isa;
     uint32_t width;
     uint32_t gangs, gang; /* that run side by side, and the one at work (side.c) */
@@ -318,6 +331,12 @@ cpu_value cpu_param(cpu_emit *e, vyre_decl decl);
 void cpu_write_cold(const cpu_cold *cold, vyre_text *out);
 /* emit_atomic.c */
 void cpu_emit_atomic(cpu_emit *e, const vyre_stmt_node *s);
+/* copies.c: finds buffers for copies; the number of a buffer's copy, or VYRE_NONE; makes %copyK and
+ * whether there is one, %copiedK, known; puts elements [from, end) of a copy into the buffer. */
+void cpu_find_copies(const vyre_program_view *p, cpu_copies *out);
+uint32_t cpu_copy_of(const cpu_emit *e, vyre_decl decl);
+void cpu_write_copies(const cpu_emit *e, vyre_text *out);
+void cpu_join_copy(const cpu_copy *what, void *to, void *copy, uint64_t from, uint64_t end);
 /* append.c: instead of an atomic and of the store that its old value is for (false: not this one);
  * how many such atomics there are; what a worker does at the end of a launch. */
 bool cpu_append_begin(cpu_emit *e, const vyre_stmt_node *s, cpu_value index);
@@ -329,6 +348,10 @@ cpu_value cpu_atomic_once(cpu_emit *e, const vyre_stmt_node *s, cpu_value index,
 /* single.c: whether all that an IF decides is where a lane stores; that place, in its body. */
 bool cpu_chooses_place(const cpu_emit *e, vyre_stmt stmt, const cpu_value *condition);
 cpu_value cpu_chosen_place(cpu_emit *e, cpu_value address);
+/* Whether lanes store one value to one place, perhaps all of them; does it where it is not there.
+ */
+bool cpu_is_alike(const cpu_emit *e, vyre_decl decl, const cpu_value *index, const cpu_value *v);
+void cpu_store_news(cpu_emit *e, vyre_decl decl, cpu_value address, const cpu_value *v);
 /* divide.c: a quotient or remainder by what lanes have in common (false: not this one). */
 bool cpu_divide_once(cpu_emit *e, cpu_value x, cpu_value y, bool remainder, cpu_value *out);
 /* aligned.c: by which power of two a result is divisible at the first lane; quotients and

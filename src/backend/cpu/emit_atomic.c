@@ -170,13 +170,38 @@ static cpu_value looked_at(cpu_emit *e, vyre_atomic_op op, const place *at) {
                    seen.text, label, old.text, label);
 }
 
-/* Memory that other threads see. */
 static cpu_value shared(cpu_emit *e, const vyre_stmt_node *s, place *at) {
     const vyre_atomic_op op = (vyre_atomic_op)s->sub;
     const bool relaxed = s->ordering == VYRE_RELAXED;
     at->ordering = relaxed ? "monotonic" : "seq_cst";
     return looks_first(op, at->type, relaxed || e->alone) ? looked_at(e, op, at)
                                                           : locked(e, op, at);
+}
+
+/* In the worker's copy, if it has one (copies.c). */
+static cpu_value copied(cpu_emit *e, const vyre_stmt_node *s, place *at, uint32_t copy,
+                        cpu_value index) {
+    const uint32_t label = cpu_label(e);
+    cpu_note(e, e->stmt, "copies",
+             "each worker has one of the buffer, where there are enough lanes because nothing else "
+             "touches it, and nobody asks for the old value");
+    cpu_line(e, "  br i1 %%copied%u, label %%own%u, label %%common%u\nown%u:", copy, label, label,
+             label);
+    place own = *at;
+    cpu_value far = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", index.text);
+    own.address = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%copy%u, i64 %s",
+                          cpu_type(e, at->type, false), copy, far.text);
+    (void)plainly(e, (vyre_atomic_op)s->sub, &own);
+    cpu_line(e, "  br label %%had%u\ncommon%u:", label, label);
+    (void)shared(e, s, at);
+    cpu_line(e, "  br label %%had%u\nhad%u:", label, label);
+    return cpu_literal(at->type, 0); /* nobody asks for it */
+}
+
+/* Memory that other threads see. */
+static cpu_value in_buffer(cpu_emit *e, const vyre_stmt_node *s, place *at, cpu_value index) {
+    const uint32_t copy = index.known ? VYRE_NONE : cpu_copy_of(e, s->decl);
+    return copy == VYRE_NONE ? shared(e, s, at) : copied(e, s, at, copy, index);
 }
 
 /* Of one lane: the old value, or 0 beyond the end. */
@@ -194,7 +219,7 @@ static cpu_value one_lane(cpu_emit *e, const vyre_stmt_node *s, cpu_value index,
     cpu_line(e, "  br i1 %s, label %%atomic%u, label %%behind%u", inside.text, label, label);
     cpu_line(e, "atomic%u:", label);
     at->address = cpu_address(e, s->decl, index);
-    cpu_value old = is_shared ? shared(e, s, at) : plainly(e, (vyre_atomic_op)s->sub, at);
+    cpu_value old = is_shared ? in_buffer(e, s, at, index) : plainly(e, (vyre_atomic_op)s->sub, at);
     cpu_line(e, "  br label %%done_atomic%u", label);
     cpu_line(e, "done_atomic%u:", label);
     cpu_line(e, "  br label %%behind%u", label);

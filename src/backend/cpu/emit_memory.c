@@ -555,7 +555,11 @@ static void store_once(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
         to = safe_address(e, decl, index, index, "%dump");
     }
     to = cpu_chosen_place(e, to);
-    cpu_store_at(e, decl, to.text, v);
+    if (cpu_is_alike(e, decl, &index, v)) {
+        cpu_store_news(e, decl, to, v);
+    } else {
+        cpu_store_at(e, decl, to.text, v);
+    }
     if (masked) {
         cpu_line(e, "  br label %%behind%u", label);
         cpu_line(e, "behind%u:", label);

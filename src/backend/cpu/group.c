@@ -84,8 +84,10 @@ vyre_status cpu_group_create(const vyre_program *program, const vyre_allocator *
     }
     if (status != VYRE_OK) {
         cpu_group_finish(out_group, a);
+        return status;
     }
-    return status;
+    cpu_find_copies(vyre_program_get(cpu_group_source(out_group)), &out_group->copies);
+    return VYRE_OK;
 }
 
 void cpu_group_finish(cpu_group *group, const vyre_allocator *a) {

@@ -18,6 +18,7 @@ typedef struct cpu_group {
     uint32_t grain;         /* units of work that are worth another worker */
     uint32_t width;         /* lanes in lockstep, of the first segment */
     cpu_trips trips;        /* of ROWS: whether launches may become one */
+    cpu_copies copies;      /* of buffers, that workers may have */
     uint32_t sites;         /* of lists that workers append to: rooms of CPU_ROOM bytes */
     bool uneven;            /* units may take very different time */
 } cpu_group;

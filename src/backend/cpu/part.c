@@ -129,6 +129,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
                     .isa = w->isa,
                     .unchecked = w->unchecked,
                     .alone = w->alone,
+                    .copies = group->copies,
                     .width = 1,
                     .segment = segment,
                     .notes = segment == VYRE_NONE ? NULL : w->notes,
@@ -318,6 +319,7 @@ void cpu_part_write(cpu_writer *w, const cpu_emit *e, const char *name, const ch
     cpu_load_field(out, "zero", "ptr", CPU_FIELD(zero));
     cpu_load_field(out, "stream", "i64", CPU_FIELD(stream));
     cpu_load_grid(out);
+    cpu_write_copies(e, out);
     vyre_text_puts(out, vyre_text_string(&e->head));
     vyre_text_puts(out, vyre_text_string(&e->body));
     vyre_text_puts(out, "}\n\n");

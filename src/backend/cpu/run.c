@@ -28,8 +28,9 @@ enum {
     LINE = 64,
     CHUNKS = 16, /* of each worker: small enough to share out what is left */
     UNEVEN_CHUNKS = 32,
-    ALIGNED = 64, /* lanes */
-    DUMP = 512    /* bytes: as many as a gang stores at once */
+    ALIGNED = 64,         /* lanes */
+    DUMP = 512,           /* bytes: as many as a gang stores at once */
+    MOST_COPIED = 1 << 24 /* bytes of a buffer that workers have copies of */
 };
 
 struct cpu_worker {
@@ -37,6 +38,8 @@ struct cpu_worker {
     cpu_buffer *buffers;            /* of the declarations of the piece at work */
     uint64_t *words;                /* of its position */
     vyre_segment_binding *segments; /* its own, which its position fills in */
+    void *copies[CPU_MOST_COPIES];  /* of buffers, zeros between launches (copies.c) */
+    bool dirty;                     /* not all of them are */
     bool owes;                      /* it has read what the next launch may write */
     size_t size;                    /* of all this, in one block */
     /* What others look at behind each barrier: a line that is hardly ever written. */
@@ -126,7 +129,18 @@ static cpu_worker *worker_of(const cpu_kernel *k, uint32_t number) {
     return (cpu_worker *)aligned(k->workers[number]);
 }
 
+static void rest_copies(cpu_kernel *k, const vyre_allocator *a) {
+    for (uint32_t i = 0; i < k->worker_count; i++) {
+        for (uint32_t c = 0; k->workers[i] && c < CPU_MOST_COPIES; c++) {
+            vyre_free(a, worker_of(k, i)->copies[c], k->copy_bytes[c], 1);
+            worker_of(k, i)->copies[c] = NULL;
+        }
+    }
+    memset(k->copy_bytes, 0, sizeof k->copy_bytes);
+}
+
 void cpu_kernel_rest(cpu_kernel *k, const vyre_allocator *a) {
+    rest_copies(k, a);
     for (uint32_t i = 0; i < k->worker_count; i++) {
         if (k->workers[i]) {
             vyre_free(a, k->workers[i], worker_of(k, i)->size, 1);
@@ -158,6 +172,57 @@ static vyre_status need_workers(cpu_kernel *k, uint32_t count, const vyre_alloca
     return k->worker_count == count ? VYRE_OK : vyre_fail_memory(diag, "a launch");
 }
 
+/* Whether a launch of so many units may be worth copies of a buffer; `more`: perhaps it is one of
+ * many that become one. */
+static bool pays(const cpu_group *group, const cpu_copy *copy, uint64_t units, uint64_t count,
+                 uint64_t more) {
+    const uint32_t *size = vyre_program_get(group->program)->workgroup;
+    const uint64_t lanes = group->form == CPU_FORM_ROWS ? 1 : size[0] * size[1] * size[2];
+    return count > 0 && count <= MOST_COPIED / copy->size &&
+           units * lanes * copy->sites >= count / more;
+}
+
+/* Bytes of each copy that some launch may want. */
+static void plan_copies(const job *j, uint64_t out_bytes[CPU_MOST_COPIES]) {
+    const cpu_kernel *k = j->kernel;
+    for (uint32_t i = 0; i < k->piece_count; i++) {
+        const cpu_group *group = &k->pieces[i].group;
+        const uint64_t units = cpu_group_units(group, j->launch->grid);
+        const uint32_t *counts = j->pass ? j->pass->segments[i].counts : j->launch->counts;
+        for (uint32_t c = 0; c < group->copies.count; c++) {
+            const cpu_copy *copy = &group->copies.of[c];
+            const uint64_t bytes = (uint64_t)counts[copy->decl] * copy->size;
+            if (pays(group, copy, units, counts[copy->decl], group->trips.most ? 8 : 1) &&
+                bytes > out_bytes[c]) {
+                out_bytes[c] = bytes;
+            }
+        }
+    }
+}
+
+/* Copies for all workers, or for none: there is another way without. */
+static void need_copies(const job *j, uint32_t workers, const vyre_allocator *a) {
+    cpu_kernel *k = j->kernel;
+    uint64_t bytes[CPU_MOST_COPIES];
+    bool enough = true;
+    memcpy(bytes, k->copy_bytes, sizeof bytes);
+    plan_copies(j, bytes);
+    if (workers == 1 || memcmp(bytes, k->copy_bytes, sizeof bytes) == 0) {
+        return;
+    }
+    rest_copies(k, a);
+    memcpy(k->copy_bytes, bytes, sizeof bytes);
+    for (uint32_t i = 0; i < k->worker_count; i++) {
+        for (uint32_t c = 0; c < CPU_MOST_COPIES; c++) {
+            worker_of(k, i)->copies[c] = bytes[c] ? vyre_alloc_zeroed(a, bytes[c], 1) : NULL;
+            enough &= !bytes[c] || worker_of(k, i)->copies[c];
+        }
+    }
+    if (!enough) {
+        rest_copies(k, a);
+    }
+}
+
 /* At the beginning of a run; binding tables are the runtime's until a position fills them in. */
 static void reset_worker(const job *j, uint32_t number) {
     const cpu_kernel *k = j->kernel;
@@ -174,6 +239,13 @@ static void reset_worker(const job *j, uint32_t number) {
     memcpy(w->context.grid, j->launch->grid, sizeof w->context.grid);
     w->noted[0] = w->noted[1] = UINT64_MAX;
     w->owes = false;
+    memset(w->context.copies, 0, sizeof w->context.copies);
+    for (uint32_t c = 0; w->dirty && c < CPU_MOST_COPIES; c++) { /* after a run that was stopped */
+        if (w->copies[c]) {
+            memset(w->copies[c], 0, k->copy_bytes[c]);
+        }
+    }
+    w->dirty = false;
     for (uint32_t i = 0; j->pass && i < k->piece_count; i++) {
         const size_t count = decls_of(k, i);
         const vyre_segment_binding *from = &j->pass->segments[i], *to = &w->segments[i];
@@ -219,9 +291,41 @@ static bool pay(cpu_worker *w, vyre_worker *me, bool is_small) {
                     : vyre_barrier_wait(me->barrier, me->number);
 }
 
+/* Whether the launch adds to copies; all workers come to the same. */
+static bool begin_copies(const cpu_kernel *k, cpu_worker *w, const cpu_piece *p, uint64_t units) {
+    for (uint32_t c = 0; c < p->group.copies.count; c++) {
+        const cpu_copy *copy = &p->group.copies.of[c];
+        const uint64_t count = w->buffers[copy->decl].count;
+        const bool use =
+            count * copy->size <= k->copy_bytes[c] && pays(&p->group, copy, units, count, 1);
+        w->context.copies[c] = use ? w->copies[c] : NULL;
+        w->dirty |= w->context.copies[c] != NULL;
+    }
+    return w->dirty;
+}
+
+/* When all are done: each puts a part together. */
+static bool end_copies(const cpu_kernel *k, cpu_worker *w, vyre_worker *me, const cpu_piece *p) {
+    if (!vyre_barrier_wait(me->barrier, me->number)) {
+        return false;
+    }
+    for (uint32_t c = 0; c < p->group.copies.count; c++) {
+        const cpu_copy *copy = &p->group.copies.of[c];
+        const cpu_buffer *to = &w->buffers[copy->decl];
+        const vyre_range part = vyre_share_even(to->count, LINE, me->number, me->count);
+        for (uint32_t i = 0; w->context.copies[c] && i < me->count; i++) {
+            cpu_join_copy(copy, to->bytes, worker_of(k, i)->copies[c], part.begin, part.end);
+        }
+        w->context.copies[c] = NULL;
+    }
+    w->dirty = false;
+    return true;
+}
+
 /* Runs this worker's part of units [from, to); all workers have the same numbers. False: somebody
  * has broken the barrier. */
-static bool run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_range all) {
+static bool run_units(const cpu_kernel *k, cpu_worker *w, vyre_worker *me, const cpu_piece *p,
+                      vyre_range all) {
     const uint64_t units = all.end - all.begin;
     const bool is_small = !me || me->count == 1 || units <= p->group.grain;
     if (!pay(w, me, is_small)) {
@@ -233,12 +337,13 @@ static bool run_units(cpu_worker *w, vyre_worker *me, const cpu_piece *p, vyre_r
         }
         return true;
     }
+    const bool copies = begin_copies(k, w, p, units);
     vyre_range r;
     vyre_share_begin(&me->share, units, chunk_of(w, p, units, me->count), p->group.uneven ? 4 : 2);
     while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
         p->run(&w->context, all.begin + r.begin, all.begin + r.end);
     }
-    return true;
+    return !copies || w->context.status != VYRE_OK || end_copies(k, w, me, p);
 }
 
 /* Lanes of a row of the grid. */
@@ -259,7 +364,7 @@ static bool run_piece(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, ui
     } else {
         range[1] = cpu_group_units(&p->group, w->context.grid);
     }
-    const bool ran = run_units(w, me, p, (vyre_range){range[0], range[1]});
+    const bool ran = run_units(j->kernel, w, me, p, (vyre_range){range[0], range[1]});
     if (p->deliver && ran && w->context.status == VYRE_OK) {
         p->deliver(&w->context);
     }
@@ -304,7 +409,9 @@ static bool run_traced(job *j, cpu_worker *w, vyre_worker *me, uint32_t piece, u
 
 static void program_job(vyre_worker *me, void *arg) {
     job *j = arg;
-    (void)run_traced(j, worker_of(j->kernel, me ? me->number : 0), me, 0, 1);
+    if (!run_traced(j, worker_of(j->kernel, me ? me->number : 0), me, 0, 1) && me) {
+        vyre_barrier_break(me->barrier);
+    }
 }
 
 /* Walking. */
@@ -490,6 +597,9 @@ static vyre_status run(job *j, vyre_team *team, vyre_team_job work, const vyre_a
     uint32_t workers = workers_for(j->kernel, team, j->launch->grid);
     workers = workers ? workers : 1;
     vyre_status status = need_workers(j->kernel, workers, a, diag);
+    if (status == VYRE_OK) {
+        need_copies(j, workers, a);
+    }
     for (uint32_t i = 0; i < workers && status == VYRE_OK; i++) {
         reset_worker(j, i);
         if (!j->pass) {

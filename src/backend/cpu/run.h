@@ -24,7 +24,8 @@ typedef struct cpu_kernel {
     vyre_code_origin origin;
     cpu_worker **workers; /* what each needs to run it; kept from launch to launch */
     uint32_t worker_count;
-    uint64_t stream; /* as the context has it */
+    uint64_t copy_bytes[CPU_MOST_COPIES]; /* of each worker's */
+    uint64_t stream;                      /* as the context has it */
 } cpu_kernel;
 
 /* Gives back what launches needed. */

@@ -8,8 +8,9 @@
  * lane computes what the lane of its trip computes, from what that loads. Now trips of a lane may
  * run in any order and at the same time: what is stored is touched by nothing but accesses at i *
  * scale + c, i being the sum, where c stays below the scale from the least one on, so that each i
- * has elements of its own. Other lanes are no matter: what they touch without a grid barrier in
- * between was free to come in any order.
+ * has elements of its own; or it is changed by atomics of one kind alone, of which nobody sees the
+ * old value, or by one store of one value to one element. Other lanes are no matter: what they
+ * touch without a grid barrier in between was free to come in any order.
  *
  * One walk over the segment, definitions before uses. Looking ahead at run time costs a step of the
  * schedule for a trip, and a comparison of all scalars. */
@@ -18,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "ir/program.h"
+#include "ir/touches.h"
 
 /* What an expression or a variable knows of the lane and the trip. */
 typedef enum know {
@@ -37,6 +39,9 @@ typedef struct known {
 
 /* Per declaration: how it is touched. */
 typedef struct touched {
+    uint8_t joins;       /* 1 + the kind of atomics that nobody asks back */
+    bool mixed;          /* there are other atomics */
+    bool same;           /* all trips store one value to one element, by one statement */
     bool stored, anyhow; /* at an index that is no SUM, or at two that do not fit together */
     uint32_t scale, least, most;
 } touched;
@@ -100,6 +105,7 @@ static known combined(const finder *f, const vyre_expr_node *n) {
 static void touch(finder *f, vyre_decl decl, known index, bool stores) {
     touched *t = &f->decls[decl];
     t->stored |= stores;
+    t->anyhow |= t->same;
     if (index.what != KNOWS_SUM || (t->scale && t->scale != index.scale)) {
         t->anyhow = true;
         return;
@@ -159,9 +165,23 @@ static bool is_plain(uint8_t op) {
            op == VYRE_STMT_REGION || op == VYRE_STMT_END;
 }
 
+/* Atomics on integers whose old value nobody asks for come in any order. */
+static bool joins(const finder *f, const vyre_stmt_node *s) {
+    return s->op == VYRE_STMT_ATOMIC && s->var == VYRE_NONE &&
+           vyre_atomic_joins((vyre_atomic_op)s->sub) != VYRE_EXPR_COUNT &&
+           !vyre_type_is_float((vyre_type)f->p->decls[s->decl].type);
+}
+
+/* A store of what no lane and no trip has for itself, to memory that was not touched so far. */
+static bool is_first_of_same(const finder *f, const vyre_stmt_node *s) {
+    const touched *t = &f->decls[s->decl];
+    return f->exprs[s->arg[0]].what == KNOWS_NOTHING && f->exprs[s->arg[1]].what == KNOWS_NOTHING &&
+           !t->same && !t->stored && !t->anyhow && !t->joins && t->scale == 0;
+}
+
 static bool look_at(finder *f, vyre_stmt i) {
     const vyre_stmt_node *s = &f->p->stmts[i];
-    bool together = is_plain(s->op);
+    bool together = is_plain(s->op) || joins(f, s);
     for (vyre_expr e = s->first_expr; e < s->end_expr; e++) {
         f->exprs[e] = judge(f, e);
         together &= f->exprs[e].what != KNOWS_APART;
@@ -173,8 +193,15 @@ static bool look_at(finder *f, vyre_stmt i) {
     if (names) {
         f->vars[s->var] = f->exprs[s->arg[0]];
     }
-    if (together && s->op == VYRE_STMT_STORE) {
+    if (together && s->op == VYRE_STMT_STORE && is_first_of_same(f, s)) {
+        f->decls[s->decl].same = true;
+    } else if (together && s->op == VYRE_STMT_STORE) {
         touch(f, s->decl, f->exprs[s->arg[0]], true);
+    }
+    if (together && s->op == VYRE_STMT_ATOMIC) {
+        touched *t = &f->decls[s->decl];
+        t->mixed |= t->joins && t->joins != s->sub + 1;
+        t->joins = (uint8_t)(s->sub + 1);
     }
     return together;
 }
@@ -190,7 +217,13 @@ static bool is_one_of_many(finder *f, uint32_t *out_scale) {
     *out_scale = 1;
     for (vyre_decl d = 0; d < f->p->decl_count && together; d++) {
         const touched *t = &f->decls[d];
-        if (t->stored && f->p->decls[d].role != VYRE_PRIVATE) {
+        if (t->joins) {
+            together = !t->mixed && !t->same && !t->stored && !t->anyhow && t->scale == 0;
+        }
+        if (t->same) {
+            together &= !t->anyhow;
+        }
+        if (together && t->stored && f->p->decls[d].role != VYRE_PRIVATE) {
             together = !t->anyhow;
             *out_scale = t->scale > *out_scale ? t->scale : *out_scale;
         }
