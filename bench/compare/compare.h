@@ -112,8 +112,9 @@ bool theirs_limits(const char *object, int effort, peer_limits *out, char messag
 
 /* contestant.c */
 typedef struct bench_turn {
-    uint64_t ns;   /* median of the runs of the turn; 0: there was none */
-    bool was_lost; /* a core was taken away for more than a moment */
+    uint64_t ns;    /* median of the runs of the turn; 0: there was none */
+    bool was_lost;  /* a core was taken away for more than a moment */
+    bool was_alone; /* one thread did it all */
 } bench_turn;
 
 typedef struct bench_contestant {
@@ -151,6 +152,7 @@ typedef struct bench_result {
     const char *name;
     char message[MESSAGE]; /* why there are no figures */
     bool is_there, is_wrong, is_openmp;
+    bool is_alone; /* one thread did it all, though there were more */
     bench_spread ns;
     bench_spread ratio;    /* its time / ours, pair by pair: above 1 ours is faster */
     uint32_t clean, pairs; /* rounds in which both took a turn, and both had their cores */

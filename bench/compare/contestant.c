@@ -34,10 +34,14 @@ typedef struct bench_reply {
     char message[MESSAGE];
 } bench_reply;
 
-static uint64_t now(void) {
+static uint64_t clock_ns(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(void) {
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* In the process */
@@ -88,6 +92,7 @@ static void take_turn(bench_way *way, uint64_t *last, bench_reply *reply) {
         reply->is_good = way->reset(way, reply->message) && way->run(way, &ignored, reply->message);
     }
     uint64_t waited = waited_ns(), stolen = stolen_ns(), begin = now();
+    uint64_t all = clock_ns(CLOCK_PROCESS_CPUTIME_ID), mine = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     while (reply->is_good && count < MOST_RUNS && (count == 0 || sum < TURN_NS)) {
         reply->is_good =
             way->reset(way, reply->message) && way->run(way, &times[count], reply->message);
@@ -101,6 +106,9 @@ static void take_turn(bench_way *way, uint64_t *last, bench_reply *reply) {
         *last = times[count / 2];
         reply->turn.ns = *last + (*last == 0);
         reply->turn.was_lost = !way_counts_cpu && lost + taken > wall / 32;
+        all = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - all;
+        mine = clock_ns(CLOCK_THREAD_CPUTIME_ID) - mine;
+        reply->turn.was_alone = !way_counts_cpu && all - mine < all / 8;
     }
 }
 

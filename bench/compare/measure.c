@@ -54,16 +54,18 @@ static bench_result result_of(const bench_contestant *ours, const bench_contesta
                       .is_there = c->is_there,
                       .is_openmp = c->is_openmp};
     double times[MOST_ROUNDS], ratios[MOST_ROUNDS];
-    uint32_t count = 0;
+    uint32_t count = 0, alone = 0;
     memcpy(r.message, c->message, sizeof r.message);
     r.pairs = count_rounds(ours, c, is_pair);
     r.clean = count_rounds(ours, c, is_clean);
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
         if (r.clean < FEW ? is_pair(ours, c, round) : is_clean(ours, c, round)) {
+            alone += c->turns[round].was_alone;
             times[count] = (double)c->turns[round].ns;
             ratios[count++] = (double)c->turns[round].ns / (double)ours->turns[round].ns;
         }
     }
+    r.is_alone = 2 * alone > count;
     r.ns = spread_of(times, count);
     r.ratio = spread_of(ratios, count);
     return r;

@@ -42,6 +42,9 @@ static void print_result(const bench_row *row, uint32_t k) {
     if (row->limit_ns > 0.0) {
         printf("  %.2fx limit", r->ns.median / row->limit_ns);
     }
+    if (r->is_alone) {
+        printf("  (on one thread)");
+    }
     if (r->clean < r->pairs) {
         printf("  (%u of %u pairs had their cores)", r->clean, r->pairs);
     }
@@ -148,6 +151,7 @@ static void json_row(FILE *file, const bench_row *row) {
         json_text(file, r->name);
         fprintf(file, ",\"right\":%s,\"pairs\":%u,\"clean\":%u", r->is_wrong ? "false" : "true",
                 r->pairs, r->clean);
+        fprintf(file, ",\"one_thread\":%s", r->is_alone ? "true" : "false");
         if (r->ns.median > 0.0) {
             json_spread(file, "ns", &r->ns);
         }

@@ -338,10 +338,18 @@ static bool run_units(const cpu_kernel *k, cpu_worker *w, vyre_worker *me, const
         return true;
     }
     const bool copies = begin_copies(k, w, p, units);
+    const uint64_t chunk = chunk_of(w, p, units, me->count);
     vyre_range r;
-    vyre_share_begin(&me->share, units, chunk_of(w, p, units, me->count), p->group.uneven ? 4 : 2);
-    while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
-        p->run(&w->context, all.begin + r.begin, all.begin + r.end);
+    if (vyre_ceil_div(units, chunk) <= me->count) { /* there would be nothing to steal */
+        r = vyre_share_even(units, chunk, me->number, me->count);
+        if (r.begin < r.end) {
+            p->run(&w->context, all.begin + r.begin, all.begin + r.end);
+        }
+    } else {
+        vyre_share_begin(&me->share, units, chunk, p->group.uneven ? 4 : 2);
+        while (w->context.status == VYRE_OK && vyre_share_next(&me->share, &r)) {
+            p->run(&w->context, all.begin + r.begin, all.begin + r.end);
+        }
     }
     return !copies || w->context.status != VYRE_OK || end_copies(k, w, me, p);
 }
