@@ -156,7 +156,7 @@ static bool make_correlation(bench_instance *i) {
 static bool make_backprop(bench_instance *i) {
     enum { UNITS = 16 };
     uint64_t n = i->data.size[0];
-    add_output(i, UNITS * F4);
+    add_output(i, (size_t)UNITS * F4);
     add_output(i, n * UNITS * F4);
     bool good = add_small(i, n, 1.0f, 82);
     good = add_small(i, n * UNITS, 1.0f / 256.0f, 83) && good;

@@ -36,7 +36,14 @@ static void run_mri_q(void *state) {
 /* Differences of blocks: the other picture has a margin, so that all places of a line are one
  * vector. */
 
-enum { BLOCK = 4, REACH = 8, ACROSS = 2 * REACH + 1, PLACES = ACROSS * ACROSS, LANES = 32 };
+enum {
+    BLOCK = 4,
+    REACH = 8,
+    BOTH = 2 * REACH,
+    ACROSS = BOTH + 1,
+    PLACES = ACROSS * ACROSS,
+    LANES = 32
+};
 enum { MARGIN = REACH + LANES };
 
 static void block_line(const uint8_t *frame, size_t width, const uint8_t *wide, size_t wide_width,
@@ -74,7 +81,7 @@ static void run_sad(void *state) {
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
-        for (size_t y = 0; y < height + 2 * REACH; y++) {
+        for (size_t y = 0; y < height + BOTH; y++) {
             widen(other, width, height, y, wide + y * wide_width);
         }
         /* Two lines of blocks, then the blocks that consist of them. */
@@ -100,7 +107,7 @@ static void run_sad(void *state) {
 }
 
 static void *prepare_sad(const peer_instance *p) {
-    return set_prepare_room(p, (p->size[0] + MARGIN) * (p->size[1] + 2 * REACH));
+    return set_prepare_room(p, (p->size[0] + MARGIN) * (p->size[1] + BOTH));
 }
 
 /* Check sums of stretches of records, word after word. */

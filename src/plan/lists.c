@@ -35,7 +35,8 @@ enum {
     MOST_BLOCK_BITS = 10, /* but no more blocks than streams that a core writes well */
     MOST_WAVE_BITS = 24,  /* of more the words would have room only with too many blocks */
     WORD_BITS = 32,
-    LINE = 16,            /* words of a line of memory */
+    LINE = 16, /* words of a line of memory, */
+    LINE_BYTES = 64,
     COPY_SHARE = 8,       /* all copies have room for such a part of the dependencies, */
     COPY_LEAST = 1 << 14, /* and each for so many more */
     AHEAD = 24            /* what will be missed is asked for so many dependencies before */
@@ -163,8 +164,10 @@ static void fill_lists(const vyre_wave_set *set, uint32_t *restrict cursor,
 
 /* As count_deps, by block, with what leads to a wave in bytes: each time one goes round, waiting[w]
  * gets what is lost. Others may add to it, too. */
-static void count_blocks(uint32_t waves, uint32_t bits, uint32_t *waiting, part *own) {
+static void count_blocks(const sorting *s, part *own) {
     const vyre_wave_dep *const end = own->end;
+    const uint32_t waves = s->set->wave_count, bits = s->b.low_bits;
+    uint32_t *const waiting = s->lists->waiting;
     uint32_t *restrict count = own->cursor;
     uint8_t *restrict few = own->few;
     for (const vyre_wave_dep *dep = own->deps; dep < end; dep++) {
@@ -346,7 +349,7 @@ static void count_job(vyre_worker *me, sorting *s) {
     own->end = s->set->deps + deps.end;
     memset(own->cursor, 0, s->b.count * sizeof *own->cursor);
     memset(own->few, 0, s->set->wave_count);
-    count_blocks(s->set->wave_count, s->b.low_bits, s->lists->waiting, own);
+    count_blocks(s, own);
 }
 
 static void sort_job(vyre_worker *me, void *arg) {
@@ -364,7 +367,7 @@ static void sort_job(vyre_worker *me, void *arg) {
     if (me->number == 0) {
         place_parts(s, me->count);
     }
-    add_few(s, me->count, vyre_share_even(s->set->wave_count, LINE * 4, me->number, me->count),
+    add_few(s, me->count, vyre_share_even(s->set->wave_count, LINE_BYTES, me->number, me->count),
             &own->round);
     vyre_plan_meet(me);
     if (own->lines) {

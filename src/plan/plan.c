@@ -181,7 +181,7 @@ static vyre_status make_layered(vyre_planner *planner, uint32_t workers, layered
 static vyre_status plan_waves(vyre_planner *planner, const vyre_wave_set *set,
                               const vyre_plan_options *options, vyre_plan *plan, vyre_diag *diag) {
     layered l = {.set = set, .plan = {.mode = options->mode, .wave_count = set->wave_count}};
-    vyre_plan_graph graph;
+    vyre_plan_graph graph = {0};
     vyre_status status =
         make_layered(planner, vyre_plan_workers(planner, set->dep_count), &l, &graph, diag);
     if (status != VYRE_OK) {
