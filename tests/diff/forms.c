@@ -13,6 +13,7 @@ const form forms[FORM_COUNT] = {
     {"subgroups", "lanes", "subgroup operations", FORM_ANY},
     {"only one lane", "lanes", "lets no other pass", FORM_ANY},
     {"prefixes", "loop", "prefixes at once", FORM_ANY},
+    {"loads of later trips", "prefetch", "later trips", FORM_ANY},
     {"guards that clip", "if", "clips the range", FORM_ANY},
     {"conditions as masks", "if", "masked", FORM_ANY},
     {"stores to nowhere", "if", "nobody reads", FORM_ANY},

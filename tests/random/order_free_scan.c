@@ -140,6 +140,41 @@ static void steps(order_free *g, scan *s) {
     vyre_build_end(b);
 }
 
+static void scan_once(order_free *g, scan *s, vyre_expr mine) {
+    vyre_builder *b = g->x.b;
+    s->value = vyre_build_let(b, order_free_name(g, "v"), mine);
+    s->sum = vyre_build_let(b, order_free_name(g, "sum"), var(g, s->value));
+    vyre_build_store(b, s->memory, lane(g), var(g, s->keeps ? s->sum : s->value));
+    vyre_build_barrier(b, VYRE_SEQ_CST);
+    steps(g, s);
+}
+
+static const array *find_input(const order_free *g) {
+    const array *found = NULL;
+    for (uint32_t i = 0; i < g->array_count; i++) {
+        const array *a = &g->arrays[i];
+        found = a->role == VYRE_IN && a->rank == 1 && a->type != VYRE_BOOL ? a : found;
+    }
+    return found;
+}
+
+/* for (t in group_id.x .. n step num_groups.x) { scan of input[t * lanes + lane] } */
+static void scan_tiles(order_free *g, scan *s, const array *read) {
+    vyre_builder *b = g->x.b;
+    const vyre_var total =
+        vyre_build_let(b, order_free_name(g, "total"), vyre_build_literal(b, s->type, 0));
+    const vyre_var t =
+        vyre_build_for(b, order_free_name(g, "tile"), vyre_build_id(b, VYRE_BUILTIN_GROUP_ID, 0),
+                       vyre_build_u32(b, 1 + random_below(&g->x, 5)),
+                       vyre_build_id(b, VYRE_BUILTIN_NUM_GROUPS, 0));
+    const vyre_expr first = op2(g, VYRE_EXPR_MUL, var(g, t), vyre_build_u32(b, g->group_lanes));
+    const vyre_expr mine = vyre_build_load(b, read->decl, op2(g, VYRE_EXPR_ADD, first, lane(g)));
+    scan_once(g, s, vyre_build_cast(b, s->type, mine));
+    vyre_build_assign(b, total, op2(g, VYRE_EXPR_ADD, var(g, total), own(g, s)));
+    vyre_build_end(b);
+    order_free_local(g, total, LEVEL_LANE, false);
+}
+
 void order_free_scan(order_free *g) {
     static const vyre_type types[] = {VYRE_U32, VYRE_I32, VYRE_U64, VYRE_I64, VYRE_F32};
     static const vyre_expr_op ops[] = {VYRE_EXPR_ADD,    VYRE_EXPR_MUL,    VYRE_EXPR_MIN,
@@ -156,13 +191,14 @@ void order_free_scan(order_free *g) {
     }
     s.memory = vyre_build_memory(b, VYRE_WORKGROUP, order_free_name(g, "line"), s.type,
                                  vyre_build_size(b, (int64_t)g->group_lanes));
+    const array *read = random_chance(&g->x, 40) ? find_input(g) : NULL;
+    if (read) {
+        scan_tiles(g, &s, read);
+        return;
+    }
     const vyre_expr mine = op2(g, VYRE_EXPR_ADD, vyre_build_cast(b, s.type, var(g, g->lane)),
                                order_free_expr(g, s.type, LEVEL_LANE));
-    s.value = vyre_build_let(b, order_free_name(g, "v"), mine);
-    s.sum = vyre_build_let(b, order_free_name(g, "sum"), var(g, s.value));
-    vyre_build_store(b, s.memory, lane(g), var(g, s.keeps ? s.sum : s.value));
-    vyre_build_barrier(b, VYRE_SEQ_CST);
-    steps(g, &s);
+    scan_once(g, &s, mine);
     const vyre_var result = vyre_build_let(b, order_free_name(g, "r"), own(g, &s));
     order_free_local(g, result, LEVEL_LANE, false);
     order_free_local(g, s.sum, LEVEL_LANE, false);

@@ -125,6 +125,13 @@ typedef struct cpu_site {
     int32_t step;   /* from trip to trip; of an access: of its index */
 } cpu_site;
 
+/* By how many elements, for each group of the grid along an axis, the index of a load grows from
+ * one trip of the group to the next (ahead.c). */
+typedef struct cpu_ahead {
+    uint32_t factor;
+    uint32_t axis; /* 1 + it; 0: it does not */
+} cpu_ahead;
+
 /* Where a variable occurs: the LET that binds it, and all statements that use or assign it. */
 typedef struct cpu_extent {
     vyre_stmt let; /* VYRE_NONE: none does, or more than one */
@@ -219,18 +226,19 @@ typedef struct cpu_emit {
     cpu_value *bound;       /* per variable: the value of one that is_single */
     bool *opaque;           /* per variable: probing does not know its value */
     /* Found by emitting; see above. */
-    uint8_t *holds;   /* per variable: cpu_hold */
-    int32_t *strides; /* per variable: LINEAR */
-    bool *started;    /* per variable: has a value been given? */
-    bool *parts;      /* per statement: the loop parts */
-    bool *proven;     /* per expression, then per statement: an access that ranges prove inside */
-    cpu_own *owns;    /* per statement */
-    bool *streams;    /* per declaration: stores may go past the caches (stream.c) */
-    bool *ranged;     /* per statement: the loop was made twice (side.c) */
-    bool *differs;    /* per variable: from gang to gang */
-    bool *unlike;     /* per expression of a statement: likewise */
-    uint8_t *side;    /* per statement: cpu_side */
-    cpu_site *sites;  /* per expression, then per statement */
+    uint8_t *holds;    /* per variable: cpu_hold */
+    int32_t *strides;  /* per variable: LINEAR */
+    bool *started;     /* per variable: has a value been given? */
+    bool *parts;       /* per statement: the loop parts */
+    bool *proven;      /* per expression, then per statement: an access that ranges prove inside */
+    cpu_own *owns;     /* per statement */
+    cpu_ahead *aheads; /* per expression */
+    bool *streams;     /* per declaration: stores may go past the caches (stream.c) */
+    bool *ranged;      /* per statement: the loop was made twice (side.c) */
+    bool *differs;     /* per variable: from gang to gang */
+    bool *unlike;      /* per expression of a statement: likewise */
+    uint8_t *side;     /* per statement: cpu_side */
+    cpu_site *sites;   /* per expression, then per statement */
     /* Per variable and declaration, of the present round. */
     uint16_t *depths;     /* per variable: how many scopes that part it was bound in */
     bool *has_place;      /* per variable: its place is in the entry block */
@@ -411,6 +419,9 @@ void cpu_begin_masks(cpu_emit *e, cpu_value bools);
 /* A loop over active lanes; gives the lane as i32 text. In a gang of one: no loop. */
 cpu_value cpu_lanes_begin(cpu_emit *e, uint32_t *out_label);
 void cpu_lanes_end(cpu_emit *e, uint32_t label);
+/* ahead.c: whether the load is one that the next trip of the group makes elsewhere; how far on. */
+bool cpu_is_ahead(const cpu_emit *e, vyre_expr load);
+cpu_value cpu_ahead_bytes(cpu_emit *e, vyre_expr load, uint32_t size);
 /* prefix.c: a FOR of running prefixes, with all that is in it; false: it is not one. */
 bool cpu_emit_prefix(cpu_emit *e, vyre_stmt loop);
 /* emit_loop.c: a FOR with all that is in it, in strips; false: it is not one for that. */

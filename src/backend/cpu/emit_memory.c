@@ -280,7 +280,8 @@ static cpu_value load_cold(cpu_emit *e, vyre_decl decl, cpu_value index) {
 }
 
 /* Asks for what will be loaded from near the address: in a loop by steps, a few trips ahead; by a
- * group of several rows, what lies behind its row, which its next trip or the next group loads. */
+ * group that steps over others, what its next trip loads; by a group of several rows, what lies
+ * behind its row, which its next trip or the next group loads. */
 static void prefetch_near(cpu_emit *e, vyre_decl decl, const char *address) {
     enum { LINE = 64, NARROW = 256, TRIPS = 4 };
     const uint32_t *size = e->p->workgroup, bytes = vyre_type_size(element_of(e, decl));
@@ -290,6 +291,8 @@ static void prefetch_near(cpu_emit *e, vyre_decl decl, const char *address) {
     }
     if (e->stride.text[0] && (e->gang == 0 || e->gangs * e->width * bytes > LINE)) {
         ahead = cpu_new(e, VYRE_U64, CPU_ONE, "mul i64 %s, %u", e->stride.text, TRIPS * bytes);
+    } else if (cpu_is_ahead(e, e->expr)) {
+        ahead = cpu_ahead_bytes(e, e->expr, bytes);
     } else if (size[1] * size[2] > 1 && size[0] * bytes <= NARROW) {
         ahead = cpu_literal(VYRE_U64, (uint64_t)size[0] * bytes);
     } else {
@@ -511,7 +514,7 @@ cpu_value cpu_load(cpu_emit *e, vyre_decl decl, cpu_value index) {
         v = cpu_load_at(e, decl, address.text, own ? CPU_EACH : CPU_ONE);
     } else if (cpu_is_steady(e, site)) {
         cpu_value address = cpu_steady_address(e, decl, site);
-        if (e->stride.text[0]) {
+        if (e->stride.text[0] || (cpu_is_ahead(e, site) && !e->sites[site].tiled)) {
             prefetch_near(e, decl, address.text);
         }
         v = cpu_load_at(e, decl, address.text, CPU_EACH);

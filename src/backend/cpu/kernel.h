@@ -84,6 +84,8 @@ void cpu_emit_privates(cpu_emit *e);
  * would gather. */
 bool cpu_part_has_varying_loop(const cpu_emit *e);
 
+/* ahead.c: finds the loads of which the next trip of a group makes others. */
+void cpu_find_aheads(cpu_emit *e, const cpu_group *group, const struct vyre_ranges *ranges);
 /* tally.c: whether lanes may run in gangs though they have atomics: none asks for the old value. */
 bool cpu_tally_in_gangs(const cpu_emit *e);
 /* steady.c: sites of all expressions and statements, zeroed. */

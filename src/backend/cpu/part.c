@@ -77,7 +77,8 @@ static void find_extents(cpu_emit *e) {
 }
 
 /* Accesses that need no test. */
-static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_diag *diag) {
+static vyre_status prove_accesses(cpu_emit *e, const cpu_group *group, const vyre_allocator *a,
+                                  vyre_diag *diag) {
     const vyre_program_view *p = e->p;
     vyre_ranges *ranges = NULL;
     vyre_status status = vyre_ranges_create(e->program, a, &ranges);
@@ -93,6 +94,7 @@ static vyre_status prove_accesses(cpu_emit *e, const vyre_allocator *a, vyre_dia
                                          vyre_ranges_access_inside(ranges, i);
     }
     cpu_find_owns(e, ranges);
+    cpu_find_aheads(e, group, ranges);
     vyre_ranges_destroy(ranges);
     return VYRE_OK;
 }
@@ -144,6 +146,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     e->unlike = vyre_alloc_zeroed(a, most_exprs(p), sizeof *e->unlike);
     e->differs = vyre_alloc_zeroed(a, p->var_count, sizeof *e->differs);
     e->owns = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->owns);
+    e->aheads = vyre_alloc_zeroed(a, p->expr_count, sizeof *e->aheads);
     e->ranged = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->ranged);
     e->side = vyre_alloc_zeroed(a, p->stmt_count, sizeof *e->side);
     e->holds = vyre_alloc_zeroed(a, p->var_count, sizeof *e->holds);
@@ -170,7 +173,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
         !e->depths || !e->has_place || !e->has_base || !e->marks || !e->found || !e->spans ||
         !e->is_single || !e->bound || !e->opaque || !e->unlike || !e->differs || !e->ranged ||
         !e->side || !e->proven || !e->owns || !e->has_large || !e->streams || !e->extents ||
-        !e->tallied || !e->has_reciprocal || !e->sites ||
+        !e->tallied || !e->has_reciprocal || !e->sites || !e->aheads ||
         cpu_find_steady(p, a, e->sites) != VYRE_OK) {
         cpu_part_end(w, e);
         return vyre_fail_memory(diag, "a segment");
@@ -180,7 +183,7 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
     find_single(e);
     find_extents(e);
     /* Statements of the control program do not run in order. */
-    status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, a, diag);
+    status = segment == VYRE_NONE ? VYRE_OK : prove_accesses(e, group, a, diag);
     if (status != VYRE_OK) {
         cpu_part_end(w, e);
     }
@@ -211,6 +214,7 @@ void cpu_part_end(cpu_writer *w, cpu_emit *e) {
     vyre_free(a, e->tallied, p->stmt_count, sizeof *e->tallied);
     const size_t sites = (size_t)p->expr_count + p->stmt_count;
     vyre_free(a, e->sites, sites, sizeof *e->sites);
+    vyre_free(a, e->aheads, p->expr_count, sizeof *e->aheads);
     vyre_free(a, e->marks, sites, sizeof *e->marks);
     vyre_free(a, e->found, sites, sizeof *e->found);
     vyre_free(a, e->spans, p->expr_count, sizeof *e->spans);
