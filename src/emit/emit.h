@@ -24,6 +24,7 @@ typedef enum emit_space { EMIT_BUFFER, EMIT_WORKGROUP, EMIT_PRIVATE, EMIT_SPACES
 typedef enum emit_helper {
     EMIT_BITS_OF, /* float to unsigned */
     EMIT_OF_BITS,
+    EMIT_MINUS_ZERO,
     EMIT_F16_TO,
     EMIT_F16_FROM,
     EMIT_BF16_TO,

@@ -78,6 +78,10 @@ static const char *float_literal(emit_program *e, vyre_type type, uint64_t bits)
                            (unsigned long long)bits, type == VYRE_F32 ? "u" : e->dialect->u64);
     }
     const bool negative = text[0] == '-';
+    if (value == 0 && negative) {
+        emit_use(e->used, EMIT_MINUS_ZERO, EMIT_BUFFER, type);
+        return emit_format(e, "vy_minus_zero_%s()", vyre_type_name(type));
+    }
     return emit_format(e, "%s%s%s%s%s", negative ? "(" : "", text, strpbrk(text, ".e") ? "" : ".0",
                        type == VYRE_F32 ? "f" : "", negative ? ")" : "");
 }

@@ -133,6 +133,12 @@ static const pattern patterns[EMIT_ATOMIC_CAS] = {
                       "    union {\n        $T value;\n        $U bits;\n    } both;\n"
                       "    both.bits = a;\n    return both.value;\n}\n",
                       NULL, NULL},
+    [EMIT_MINUS_ZERO] =
+        {"/* -0.0, unknown to compilers: clang 14 and 15 take it for 0.0 in `a > 0 ? "
+         "-0.0 : a`. */\n"
+         "$I $T vy_minus_zero_$N(void) {\n"
+         "    volatile $T zero = 0;\n    return -zero;\n}\n",
+         NULL, NULL},
     [EMIT_F16_TO] =
         {"$I float vy_f16_to_f32(uint16_t a) {\n"
          "    const uint32_t sign = (uint32_t)(a & 0x8000u) << 16, rest = a & 0x7fffu;\n"
