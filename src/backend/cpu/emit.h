@@ -376,6 +376,8 @@ void cpu_emit_tallies(cpu_emit *e);
 cpu_value cpu_address(cpu_emit *e, vyre_decl decl, cpu_value index);
 /* Whether no lane of the gang at work is outside. */
 bool cpu_is_proven(const cpu_emit *e, vyre_decl decl, const cpu_value *index);
+/* What an access says of the declaration that it belongs to, behind it. */
+void cpu_alias(const cpu_emit *e, vyre_decl decl, char *out, size_t size);
 /* The type whose LLVM name is that of a stored element. */
 vyre_type cpu_stored_type(vyre_type type);
 /* Whether it is promised that the access at work is in bounds; which lanes are. */

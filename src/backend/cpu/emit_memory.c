@@ -20,7 +20,7 @@ vyre_type cpu_stored_type(vyre_type type) {
     return type == VYRE_BOOL ? VYRE_U32 : type == VYRE_F16 || type == VYRE_BF16 ? VYRE_U16 : type;
 }
 
-static void alias(const cpu_emit *e, vyre_decl decl, char *out, size_t size) {
+void cpu_alias(const cpu_emit *e, vyre_decl decl, char *out, size_t size) {
     const uint32_t count = e->p->decl_count, first = e->lists;
     out[0] = '\0';
     if (count <= CPU_MOST_ALIASES) {
@@ -209,7 +209,7 @@ static cpu_value safe_address(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_
 cpu_value cpu_load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold hold) {
     const vyre_type type = element_of(e, decl), stored = cpu_stored_type(type);
     char scopes[64];
-    alias(e, decl, scopes, sizeof scopes);
+    cpu_alias(e, decl, scopes, sizeof scopes);
     cpu_value v =
         cpu_new(e, stored, hold, "load %s, ptr %s, align %u%s",
                 cpu_type(e, stored, hold == CPU_EACH), address, vyre_type_size(type), scopes);
@@ -218,7 +218,7 @@ cpu_value cpu_load_at(cpu_emit *e, vyre_decl decl, const char *address, cpu_hold
 
 void cpu_store_at(cpu_emit *e, vyre_decl decl, const char *address, const cpu_value *v) {
     char scopes[64];
-    alias(e, decl, scopes, sizeof scopes);
+    cpu_alias(e, decl, scopes, sizeof scopes);
     cpu_line(e, "  store %s %s, ptr %s, align %u%s", cpu_type_of(e, v), v->text, address,
              vyre_type_size(element_of(e, decl)), scopes);
 }
@@ -259,11 +259,13 @@ static cpu_value address_around(cpu_emit *e, vyre_decl decl, cpu_value index) {
 static cpu_value load_some(cpu_emit *e, vyre_decl decl, const char *address, cpu_value mask) {
     const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const char *vector = cpu_type(e, stored, true);
+    char scopes[64];
+    cpu_alias(e, decl, scopes, sizeof scopes);
     return cpu_new(e, stored, CPU_EACH,
                    "call %s @llvm.masked.load.%s.p0(ptr %s, i32 %u, <%u x i1> %s, %s "
-                   "zeroinitializer)",
+                   "zeroinitializer)%s",
                    vector, cpu_suffix(e, stored, true), address,
-                   vyre_type_size(element_of(e, decl)), e->width, mask.text, vector);
+                   vyre_type_size(element_of(e, decl)), e->width, mask.text, vector, scopes);
 }
 
 static cpu_value load_masked(cpu_emit *e, vyre_decl decl, cpu_value index) {
@@ -576,9 +578,11 @@ static void store_masked(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu
     if (cpu_is_masked(e)) {
         mask = cpu_binary(e, "and", VYRE_BOOL, mask, cpu_active(e));
     }
-    cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)",
+    char scopes[64];
+    cpu_alias(e, decl, scopes, sizeof scopes);
+    cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)%s",
              cpu_suffix(e, (vyre_type)v->type, true), cpu_type_of(e, v), v->text, at.text,
-             vyre_type_size(element_of(e, decl)), e->width, mask.text);
+             vyre_type_size(element_of(e, decl)), e->width, mask.text, scopes);
 }
 
 static void store_cold(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_value *v) {
@@ -605,7 +609,7 @@ static void store_some(cpu_emit *e, vyre_decl decl, cpu_value index, const char 
     cpu_line(e, "some%u:", label);
     if (e->isa == CPU_AVX512 || (e->isa == CPU_AVX2 && size >= 4)) {
         char scopes[64];
-        alias(e, decl, scopes, sizeof scopes);
+        cpu_alias(e, decl, scopes, sizeof scopes);
         cpu_line(e, "  call void @llvm.masked.store.%s.p0(%s %s, ptr %s, i32 %u, <%u x i1> %s)%s",
                  cpu_suffix(e, (vyre_type)v->type, true), cpu_type_of(e, v), v->text, address, size,
                  e->width, active.text, scopes);

@@ -68,19 +68,24 @@ cpu_value cpu_gather(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value pla
     } else if (!cpu_is_promised(e)) {
         at = or_zero(e, cpu_is_inside(e, decl, index), at);
     }
+    char scopes[64];
+    cpu_alias(e, decl, scopes, sizeof scopes);
     return cpu_new(e, stored, CPU_EACH,
                    "call %s @llvm.masked.gather.%s.v%up0(<%u x ptr> %s, i32 %u, <%u x i1> %s, %s "
-                   "zeroinitializer)",
+                   "zeroinitializer)%s",
                    vector, cpu_suffix(e, stored, true), w, w, at.text,
-                   vyre_type_size(element_of(e, decl)), w, mask.text, vector);
+                   vyre_type_size(element_of(e, decl)), w, mask.text, vector, scopes);
 }
 
 void cpu_scatter(cpu_emit *e, vyre_decl decl, cpu_value index, cpu_value place, cpu_value v) {
     const vyre_type stored = cpu_stored_type(element_of(e, decl));
     const uint32_t w = e->width;
     cpu_value mask = lanes_inside(e, decl, index), at = addresses(e, decl, place);
-    cpu_line(
-        e, "  call void @llvm.masked.scatter.%s.v%up0(%s %s, <%u x ptr> %s, i32 %u, <%u x i1> %s)",
-        cpu_suffix(e, stored, true), w, cpu_type_of(e, &v), v.text, w, at.text,
-        vyre_type_size(element_of(e, decl)), w, mask.text);
+    char scopes[64];
+    cpu_alias(e, decl, scopes, sizeof scopes);
+    cpu_line(e,
+             "  call void @llvm.masked.scatter.%s.v%up0(%s %s, <%u x ptr> %s, i32 %u, <%u x i1> %s)"
+             "%s",
+             cpu_suffix(e, stored, true), w, cpu_type_of(e, &v), v.text, w, at.text,
+             vyre_type_size(element_of(e, decl)), w, mask.text, scopes);
 }

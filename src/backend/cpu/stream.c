@@ -91,8 +91,10 @@ void cpu_store_row(cpu_emit *e, vyre_decl decl, const char *address, const cpu_v
     cpu_value at = cpu_new(e, VYRE_U64, CPU_ONE, "ptrtoint ptr %s to i64", address);
     cpu_value bits = cpu_new(e, VYRE_U64, CPU_ONE, "and i64 %s, %u", at.text, part - 1);
     const uint32_t label = cpu_stream_begin(e, decl, bits.text);
-    cpu_line(e, "  store %s %s, ptr %s, align %u%s", cpu_type_of(e, v), v->text, address, part,
-             CPU_NONTEMPORAL);
+    char scopes[64];
+    cpu_alias(e, decl, scopes, sizeof scopes);
+    cpu_line(e, "  store %s %s, ptr %s, align %u%s%s", cpu_type_of(e, v), v->text, address, part,
+             CPU_NONTEMPORAL, scopes);
     cpu_stream_else(e, label);
     cpu_store_at(e, decl, address, v);
     cpu_stream_end(e, label);
