@@ -22,6 +22,7 @@ const form forms[FORM_COUNT] = {
     {"loops of one lane", "loop", "a loop of one lane", FORM_ANY},
     {"trips of one lane at once", "loop", "trips of one lane", FORM_ANY},
     {"loops that are unrolled", "unrolled", "follow each other", FORM_ANY},
+    {"trips of all groups", "loop", "all groups make", FORM_ANY},
     {"loops that vary", "loop", "from lane to lane", FORM_ANY},
     {"loops that vary in near memory", "loop", "nearest cache", FORM_MASKS},
     {"loops over ranges", "range", "once for all trips", FORM_ANY},

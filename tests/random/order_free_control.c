@@ -368,6 +368,32 @@ static void clamp_rows(order_free *g, vyre_var sum) {
     vyre_build_end(b);
 }
 
+/* grid_sync; for (i in group_id.x .. n step num_groups.x) { let s = subgroup_add(rows[...]); if
+ * (local_id.x == 0) { turned[i] = s; } } grid_sync; */
+static void rows_of_groups(order_free *g) {
+    vyre_builder *b = g->x.b;
+    static const vyre_subgroup_op ops[] = {VYRE_SUBGROUP_ADD, VYRE_SUBGROUP_XOR, VYRE_SUBGROUP_MAX};
+    const uint32_t by = 1 + random_below(&g->x, 2), groups = g->lanes / g->group_lanes;
+    vyre_build_grid_sync(b);
+    const vyre_var i = vyre_build_for(
+        b, order_free_name(g, "i"),
+        op2(g, VYRE_EXPR_MUL, vyre_build_id(b, VYRE_BUILTIN_GROUP_ID, 0), vyre_build_u32(b, by)),
+        vyre_build_u32(b, 1 + random_below(&g->x, 3 * groups)),
+        op2(g, VYRE_EXPR_MUL, vyre_build_id(b, VYRE_BUILTIN_NUM_GROUPS, 0), vyre_build_u32(b, by)));
+    const vyre_expr at =
+        op2(g, VYRE_EXPR_ADD, op2(g, VYRE_EXPR_MUL, vyre_build_var(b, i), vyre_build_u32(b, 5)),
+            vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, 0));
+    const vyre_expr x = vyre_build_cast(b, VYRE_U32, vyre_build_load(b, g->rows, at));
+    const vyre_var s =
+        vyre_build_subgroup(b, order_free_name(g, "s"), ops[random_below(&g->x, 3)], x, VYRE_NONE);
+    vyre_build_if(
+        b, op2(g, VYRE_EXPR_EQ, vyre_build_id(b, VYRE_BUILTIN_LOCAL_ID, 0), vyre_build_u32(b, 0)));
+    vyre_build_store(b, g->turned, vyre_build_var(b, i), vyre_build_var(b, s));
+    vyre_build_end(b);
+    vyre_build_end(b);
+    vyre_build_grid_sync(b);
+}
+
 /* Nobody else has the row, and nothing else touches what is stored. */
 void order_free_rows(order_free *g) {
     vyre_builder *b = g->x.b;
@@ -388,6 +414,9 @@ void order_free_rows(order_free *g) {
     }
     if (random_chance(&g->x, 50)) {
         clamp_rows(g, sum);
+    }
+    if (g->axes == 1 && random_chance(&g->x, 40)) {
+        rows_of_groups(g);
     }
     order_free_local(g, sum, LEVEL_LANE, false);
 }

@@ -689,6 +689,41 @@ TEST(clamps_that_depend_on_the_trip) {
     }
 }
 
+/* Groups go through a loop trip by trip: none, one, several; steps of 0, ends that are nearly 2^32;
+ * each trip sees what the one before stored. And loops that look like it, but keep something. */
+TEST(loops_over_all_groups_trip_by_trip) {
+    need_llvm();
+    static const uint32_t sizes[] = {1, 16, 100, 700};
+    static const char *const loops[] = {
+        "for (i in group_id.x * 2 .. n step num_groups.x * 2) {",
+        "for (i in group_id.x * 2 + from .. from + n step num_groups.x * 2 * (n / n)) {",
+        "for (i in group_id.x * 2 .. n step num_groups.x * (n & 0)) {",
+        "for (i in group_id.x * 3 + 0xfffffe00 .. 0xffffffff step num_groups.x * 100 + n) {",
+        "for (i in group_id.x + lane / 32 .. n step num_groups.x * 2) {",
+        "let keeps = 1; for (i in group_id.x .. n step num_groups.x) { keeps = keeps + 1;"
+        " if (lane == 0) { atomic_add(c[1], keeps); }",
+        "for (i in group_id.x .. n step num_groups.x) { if (i > 40) { break; }"};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        for (size_t i = 0; i < sizeof loops / sizeof *loops && !test_failed(); i++) {
+            char text[1024];
+            (void)snprintf(
+                text, sizeof text,
+                "program p workgroup(64) { in a : u32[]; out b : u32[len(a) * 2];\n"
+                "  out c : u32[4]; let n = len(a); let lane = local_id.x;\n"
+                "  let from = group_id.x; %s\n"
+                "    let r = i + lane / 32; let sum = 0;\n"
+                "    if (r < n) { for (e in r + subgroup_local_id .. r + a[r] %% 90 step 32) "
+                "{ sum = sum + a[e] * 3; } }\n"
+                "    let all = subgroup_add(sum);\n"
+                "    if (subgroup_local_id == 0) { let at = i * 2 + lane / 32;\n"
+                "      b[at] = all + b[at - num_groups.x * 4];\n"
+                "      atomic_add(c[0], i + 1); } } }",
+                loops[i]);
+            check(text, sizes[k], 5, 1, 1);
+        }
+    }
+}
+
 TEST(loops_that_lanes_leave_apart) {
     need_llvm();
     static const char *const bodies[] = {

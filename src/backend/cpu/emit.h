@@ -196,7 +196,8 @@ typedef struct cpu_emit {
     uint32_t depth;   /* scopes around that part */
     uint32_t steady;  /* label of the strip around, in which steady accesses are inside; 0: none */
     uint32_t scope_count;
-    vyre_stmt across;                 /* 1 + a loop whose trips are lanes (across.c); 0: none */
+    vyre_stmt turned; /* 1 + a loop that groups make trip by trip (turned.c); 0: none */
+    vyre_stmt across; /* 1 + a loop whose trips are lanes (across.c); 0: none */
     cpu_value across_at, across_mask; /* its variable, and which trips there are */
     uint8_t form;                     /* cpu_form */
     bool masked_tail;                 /* the last gang has lanes that do not exist */
@@ -443,6 +444,8 @@ bool cpu_is_in_each_trip(const cpu_emit *e, vyre_stmt loop, vyre_stmt stmt);
 bool cpu_emit_across(cpu_emit *e, vyre_stmt loop);
 bool cpu_across_get(cpu_emit *e, vyre_var var, cpu_value *out);
 bool cpu_across_set(cpu_emit *e, vyre_var var, cpu_value value);
+/* turned.c: one trip of such a loop; false: it is none. */
+bool cpu_emit_turned(cpu_emit *e, vyre_stmt loop);
 /* tile.c: whether an access of a strip is one for tiles (whole: trips are known to be); begins one,
  * and gives whether it is inside up to the trip `last`; loads what the trip begins with, stores
  * what it ends; where the elements of a trip are. */

@@ -17,11 +17,13 @@ void cpu_write_finish(const cpu_writer *w) {
                      w->streamed ? "  call void @llvm.x86.sse.sfence()\n" : "");
 }
 
-/* Groups [begin, end), by linear number. */
-static void write_run(const cpu_writer *w, uint32_t number, uint32_t lanes) {
+/* Groups [begin, end), by linear number; with a loop that is turned one trip of each, then the next
+ * one, until none of them made one. */
+static void write_run(const cpu_writer *w, uint32_t number, uint32_t lanes, bool turned) {
     vyre_text *t = w->out;
     vyre_text_printf(t, "define void @run%u(ptr %%ctx, i64 %%begin, i64 %%end) #0 {\nentry:\n",
                      number);
+    vyre_text_puts(t, "  %made = alloca i32\n");
     cpu_load_grid(t);
     vyre_text_printf(
         t,
@@ -32,14 +34,17 @@ static void write_run(const cpu_writer *w, uint32_t number, uint32_t lanes) {
         "  %%y0 = urem i64 %%r0, %%wy\n  %%z0 = udiv i64 %%r0, %%wy\n"
         "  %%x1 = trunc i64 %%x0 to i32\n  %%y1 = trunc i64 %%y0 to i32\n"
         "  %%z1 = trunc i64 %%z0 to i32\n"
-        "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n  br label %%groups\n"
+        "  %%fuel = getelementptr i8, ptr %%ctx, i64 %zu\n"
+        "  br label %%trip\n"
+        "trip:\n  %%t = phi i32 [ 0, %%start ], [ %%t2, %%behind ]\n"
+        "  store i32 0, ptr %%made\n  br label %%groups\n"
         "groups:\n"
-        "  %%g = phi i64 [ %%begin, %%start ], [ %%g2, %%next ]\n"
-        "  %%x = phi i32 [ %%x1, %%start ], [ %%x4, %%next ]\n"
-        "  %%y = phi i32 [ %%y1, %%start ], [ %%y4, %%next ]\n"
-        "  %%z = phi i32 [ %%z1, %%start ], [ %%z3, %%next ]\n"
+        "  %%g = phi i64 [ %%begin, %%trip ], [ %%g2, %%next ]\n"
+        "  %%x = phi i32 [ %%x1, %%trip ], [ %%x4, %%next ]\n"
+        "  %%y = phi i32 [ %%y1, %%trip ], [ %%y4, %%next ]\n"
+        "  %%z = phi i32 [ %%z1, %%trip ], [ %%z3, %%next ]\n"
         "  %%first = mul i64 %%g, %u\n"
-        "  %%stop = call i1 @g%u_group(ptr %%ctx, i32 %%x, i32 %%y, i32 %%z, i64 %%first)\n"
+        "  %%stop = call i1 @g%u_%s(ptr %%ctx, i32 %%x, i32 %%y, i32 %%z, i64 %%first%s)\n"
         "  br i1 %%stop, label %%finish, label %%count\n"
         "count:\n"
         "  %%f = load i64, ptr %%fuel\n  %%f2 = sub i64 %%f, 1024\n  store i64 %%f2, ptr %%fuel\n"
@@ -54,8 +59,12 @@ static void write_run(const cpu_writer *w, uint32_t number, uint32_t lanes) {
         "  %%cy = zext i1 %%carry to i32\n  %%y2 = add i32 %%y, %%cy\n"
         "  %%carry2 = icmp eq i32 %%y2, %%ny\n  %%y4 = select i1 %%carry2, i32 0, i32 %%y2\n"
         "  %%cz = zext i1 %%carry2 to i32\n  %%z3 = add i32 %%z, %%cz\n"
-        "  %%more = icmp ult i64 %%g2, %%end\n  br i1 %%more, label %%groups, label %%finish\n",
-        CPU_FIELD(fuel), lanes, number, CPU_FIELD(check));
+        "  %%more = icmp ult i64 %%g2, %%end\n  br i1 %%more, label %%groups, label %%behind\n"
+        "behind:\n"
+        "  %%any_trip = load i32, ptr %%made\n  %%goes = icmp ne i32 %%any_trip, 0\n"
+        "  %%t2 = add i32 %%t, 1\n  br i1 %%goes, label %%trip, label %%finish\n",
+        CPU_FIELD(fuel), lanes, number, turned ? "segment0" : "group",
+        turned ? ", ptr null, ptr %made, i32 %t" : "", CPU_FIELD(check));
     cpu_write_finish(w);
 }
 
@@ -89,6 +98,6 @@ vyre_status cpu_write_group(cpu_writer *w, cpu_group *group, uint32_t number, vy
     if (status == VYRE_OK) {
         status = cpu_write_schedule(w, group, number, diag);
     }
-    write_run(w, number, size[0] * size[1] * size[2]);
+    write_run(w, number, size[0] * size[1] * size[2], cpu_turned_loop(group) != VYRE_NONE);
     return status;
 }

@@ -39,6 +39,9 @@ void cpu_group_bind(const cpu_group *group, uint32_t number, cpu_binding *out);
 /* How many units of work a grid has: groups; of ROWS lanes. */
 uint64_t cpu_group_units(const cpu_group *group, const uint32_t grid[3]);
 
+/* turned.c: the loop that groups make trip by trip; VYRE_NONE: none. */
+vyre_stmt cpu_turned_loop(const cpu_group *group);
+
 /* A module that is being written. */
 typedef struct cpu_writer {
     const vyre_allocator *a;

@@ -138,6 +138,8 @@ vyre_status cpu_part_begin(cpu_writer *w, const cpu_group *group, uint32_t segme
                     .piece = w->piece,
                     .lists = w->lists};
     w->lists += 1 + 3 * p->decl_count;
+    const vyre_stmt loop = segment == 0 && !unrolled ? cpu_turned_loop(group) : VYRE_NONE;
+    e->turned = loop == VYRE_NONE ? 0 : loop + 1;
     vyre_text_init(&e->head, a);
     vyre_text_init(&e->body, a);
     e->gangs = 1;

@@ -409,7 +409,9 @@ static vyre_stmt emit_together(cpu_emit *e, vyre_stmt stmt) {
 
 void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
     for (vyre_stmt i = begin; i < end; i++) {
-        if (e->gangs > 1 && !e->apart) {
+        if (cpu_emit_turned(e, i)) {
+            i = e->p->stmts[i].match;
+        } else if (e->gangs > 1 && !e->apart) {
             i = emit_together(e, i);
         } else if (e->p->stmts[i].op == VYRE_STMT_FOR &&
                    (cpu_emit_prefix(e, i) || emit_range(e, i) || cpu_emit_across(e, i) ||

@@ -21,4 +21,11 @@ program groups workgroup(64) {
     b[global_id.x] = subgroup_add(b[global_id.x]);
     grid_sync;
     b[global_id.x] = b[global_id.x] + group_id.x;
+    grid_sync;
+    for (r in group_id.x * 2 .. len(a) step num_groups.x * 2) { // a subgroup for each row
+        let all = subgroup_add(a[r + local_id.x]);
+        if (subgroup_local_id == 0) {
+            b[r + local_id.x / 32] = all;
+        }
+    }
 }
