@@ -14,7 +14,7 @@ typedef struct form {
     form_device device;
 } form;
 
-enum { FORM_COUNT = 30 };
+enum { FORM_COUNT = 31 };
 extern const form forms[FORM_COUNT];
 
 /* Adds 1 to those that the program has on the device. */
