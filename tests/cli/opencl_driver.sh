@@ -59,3 +59,28 @@ printf 'program p workgroup(64) grid(3) { out x : u32[192]; x[global_id.x] = 1; 
 rm launches
 expect_exit 0 env FAKE_OPENCL=gpu FAKE_LAUNCHES=launches LD_LIBRARY_PATH=driver "$VYRE" run small.vy --backend opencl --no-cache
 expect_same launches <(echo "192 64")
+
+# All segments of a program are one text for the driver, and one binary the next time.
+cat >three.vy <<'PROGRAM'
+program three workgroup(32) elements(256) {
+    inout v : u32[256];
+    out   w : u32[256];
+    w[global_id.x] = v[(global_id.x + 40) % 256];
+    grid_sync;
+    v[global_id.x] = w[(global_id.x + 50) % 256];
+    grid_sync;
+    w[global_id.x] = v[(global_id.x + 60) % 256];
+}
+PROGRAM
+three() {
+    rm -f programs launches
+    expect_exit 0 env FAKE_OPENCL=binaries FAKE_PROGRAMS=programs FAKE_LAUNCHES=launches LD_LIBRARY_PATH=driver "$VYRE" run \
+        three.vy --backend opencl --in v=iota:256 "$@"
+    expect_same launches <(printf '8 1\n8 1\n8 1\n')
+}
+three --no-cache
+expect_same programs <(echo text)
+three
+expect_same programs <(echo text)
+three
+expect_same programs <(echo binary)

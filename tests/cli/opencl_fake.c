@@ -1,9 +1,14 @@
 /* A loader of OpenCL with one device that computes nothing, for tests of what goes wrong. Memory is
- * real, kernels leave it as it is. FAKE_OPENCL says what fails: none  no platform     broken  the
- * drivers can't be listed     log  BuildProgram, with a log NAME=CODE             that function
- * gives the code (Build, Launch, Finish, Read, Buffer, Event) gpu                   the device is
- * no processor, and has groups of at most 64 flush                 it flushes subnormals Each
- * launch is a line of FAKE_LAUNCHES: lanes, lanes of a group. */
+ * real, kernels leave it as it is. FAKE_OPENCL says what is special:
+ *   none        there is no platform
+ *   broken      drivers can't be listed
+ *   NAME=CODE   that function gives the code: Build (with a log), Kernel, Launch, Finish, Read,
+ *               Buffer, Event
+ *   gpu         the device is no processor, and has groups of at most 64
+ *   flush       it flushes subnormals
+ *   binaries    programs have binaries, and are made of them
+ * Each launch is a line of the file FAKE_LAUNCHES: lanes, lanes of a group; each program that is
+ * made one of FAKE_PROGRAMS: what it is made of. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +25,16 @@ static char thing; /* what handles of objects without a state point to */
 static const char *asked(const char *name) {
     const char *all = getenv("FAKE_OPENCL"), *at = all ? strstr(all, name) : NULL;
     return at ? at + strlen(name) : NULL;
+}
+
+/* A line more in the file that a variable names. */
+static void note(const char *variable, const char *line) {
+    const char *path = getenv(variable);
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (file) {
+        (void)fprintf(file, "%s\n", line);
+        (void)fclose(file);
+    }
 }
 
 static int32_t code_of(const char *name) {
@@ -153,6 +168,7 @@ int32_t clEnqueueFillBuffer(cl_object queue, cl_object to, const void *pattern, 
 cl_object clCreateProgramWithSource(cl_object context, uint32_t count, const char **texts,
                                     const size_t *sizes, int32_t *out_code) {
     (void)context, (void)count, (void)texts, (void)sizes;
+    note("FAKE_PROGRAMS", "text");
     return made(0, out_code);
 }
 
@@ -160,8 +176,9 @@ cl_object clCreateProgramWithBinary(cl_object context, uint32_t count, const cl_
                                     const size_t *sizes, const unsigned char **binaries,
                                     int32_t *states, int32_t *out_code) {
     (void)context, (void)count, (void)devices, (void)sizes, (void)binaries;
-    states[0] = -42;
-    return made(-42, out_code);
+    states[0] = asked("binaries") ? 0 : -42;
+    note("FAKE_PROGRAMS", "binary");
+    return made(states[0], out_code);
 }
 
 int32_t clBuildProgram(cl_object program, uint32_t count, const cl_object *devices,
@@ -172,9 +189,15 @@ int32_t clBuildProgram(cl_object program, uint32_t count, const cl_object *devic
 
 int32_t clGetProgramInfo(cl_object program, uint32_t what, size_t size, void *to,
                          size_t *out_size) {
-    (void)program, (void)what;
-    (void)give("", 0, size, to, out_size);
-    return -30;
+    static const char binary[] = "binary";
+    const size_t length = sizeof binary;
+    (void)program;
+    if (asked("binaries") && what == CL_PROGRAM_BINARIES) {
+        memcpy(*(char **)to, binary, length);
+        return 0;
+    }
+    (void)give(&length, sizeof length, size, to, out_size);
+    return asked("binaries") ? 0 : -30;
 }
 
 int32_t clGetProgramBuildInfo(cl_object program, cl_object device, uint32_t what, size_t size,
@@ -196,13 +219,10 @@ int32_t clSetKernelArg(cl_object kernel, uint32_t number, size_t size, const voi
 
 int32_t clEnqueueNDRangeKernel(cl_object queue, cl_object kernel, uint32_t axes, const size_t *from,
                                const size_t *lanes, const size_t *group, QUEUED) {
-    const char *path = getenv("FAKE_LAUNCHES");
-    FILE *file = path ? fopen(path, "a") : NULL;
+    char line[64];
     (void)queue, (void)kernel, (void)axes, (void)from, (void)waits, (void)events;
-    if (file) {
-        (void)fprintf(file, "%zu %zu\n", lanes[0], group[0]);
-        (void)fclose(file);
-    }
+    (void)snprintf(line, sizeof line, "%zu %zu", lanes[0], group[0]);
+    note("FAKE_LAUNCHES", line);
     return queued(code_of("Launch="), out_event);
 }
 

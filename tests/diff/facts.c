@@ -168,8 +168,17 @@ static bool has_base(const vyre_module_view *m, uint32_t carry) {
            strncmp(m->carries[carry - 1].name + length, "_base", 5) == 0;
 }
 
+/* Without those that decide where launches are ahead. */
+static uint32_t segments_of(const vyre_module_view *m) {
+    uint32_t count = m->segment_count;
+    for (uint32_t i = 0; i < m->step_count; i++) {
+        count -= m->steps[i].control != VYRE_NONE;
+    }
+    return count;
+}
+
 void differ_note_module(differ_facts *f, const vyre_module_view *m) {
-    f->segments = m->ahead ? f->segments : m->segment_count; /* without those that decide */
+    f->segments = segments_of(m);
     differ_note(f, DIFFER_AHEAD, m->checks_turn);
     for (uint32_t i = 0; i < m->carry_count; i++) {
         const vyre_carry *c = &m->carries[i];

@@ -264,3 +264,47 @@ TEST(a_sequence_is_its_dispatches_in_a_row) {
     vyre_pipeline_release(pipeline);
     vyre_device_close(device);
 }
+
+/* What must run until it is cancelled runs without end: the caller goes on meanwhile. */
+TEST(a_dispatch_that_does_not_end_is_cancelled) {
+    run_need("opencl");
+    vyre_device *device = run_open("opencl", NULL);
+    vyre_pipeline *pipeline = run_compile(
+        device, "program p workgroup(32) elements(64) { inout v : u32[64]; scratch on : u32[1];\n"
+                "  if (global_id.x == 0) { on[0] = 1; } grid_sync;\n"
+                "  while (on[0] != 0) { grid_sync; v[global_id.x] += 1; grid_sync; } }");
+    uint32_t v[64] = {0};
+    const vyre_input in = {v, sizeof v};
+    vyre_output out[2] = {{v, sizeof v, sizeof v, true}, {v, sizeof v, sizeof v, true}};
+    vyre_event *events[2] = {NULL};
+    vyre_diag diag = {0};
+    for (uint32_t k = 0; k < 2; k++) {
+        REQUIRE_OK(
+            vyre_pipeline_dispatch_async(pipeline, &in, 1, &out[k], 1, NULL, &events[k], &diag),
+            &diag);
+    }
+    CHECK(!vyre_event_poll(events[0]) && !vyre_event_poll(events[1]));
+    vyre_event_cancel(events[1]);
+    CHECK_STATUS(vyre_event_wait(events[1], NULL, &diag), VYRE_CANCELLED, &diag);
+    CHECK(!vyre_event_poll(events[0]));
+    vyre_event_cancel(events[0]);
+    CHECK_STATUS(vyre_event_wait(events[0], NULL, &diag), VYRE_CANCELLED, &diag);
+    vyre_event_release(events[0]);
+    vyre_event_release(events[1]);
+    vyre_pipeline_release(pipeline);
+    vyre_device_close(device);
+}
+
+/* Opening a driver takes long, and on the host's processor the backend `cpu` is faster. */
+TEST(it_is_taken_by_name_only) {
+    run_need("opencl");
+    vyre_device *by_name = run_open("opencl", NULL), *chosen = run_open("auto", NULL);
+    CHECK_STR(vyre_device_describe(by_name)->backend, "opencl");
+    CHECK(strcmp(vyre_device_describe(chosen)->backend, "opencl") != 0);
+    vyre_device_close(by_name);
+    vyre_device_close(chosen);
+    vyre_diag diag = {0};
+    CHECK_STATUS(vyre_device_open(NULL, "fault://opencl?op=open", NULL, &chosen, &diag),
+                 VYRE_NOT_FOUND, &diag);
+    CHECK_HAS(diag.message, "a fault asked for");
+}

@@ -1,6 +1,8 @@
 /* What drivers make of texts. A binary is kept under everything that decides what it is: the text,
  * the options, the device and its driver. One that the driver does not take any more counts as not
- * there. Drivers that have none (size 0) compile each time. */
+ * there. Drivers that have none (size 0) compile each time. (PoCL 3.1 compiles kernels for any size
+ * of groups when it is asked for a binary, and for theirs at the first launch, also of those that
+ * come from a binary: that a binary is kept costs a first run as much again.) */
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
