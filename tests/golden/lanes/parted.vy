@@ -3,7 +3,7 @@
 program parted workgroup(64) grid(2) {
     in      x    : u32[700];
     in      col  : u32[90];
-    out     o    : u32[600];
+    out     o    : u32[3000];
     scratch from : u32[61];
 
     for (v in global_id.x .. 61 step global_size.x) {
@@ -12,14 +12,14 @@ program parted workgroup(64) grid(2) {
     grid_sync;
     for (t in 0 .. 5) {
         let width = select(t == 0, 0, select(t == 1, 1, select(t == 2, 11, select(t == 3, 100, 4000000000))));
-        for (i in global_id.x .. len(o) step global_size.x) {
+        for (i in global_id.x .. 600 step global_size.x) {
             let v = i / width;
             let word = i % width;
-            let set = x[i] ^ o[i];
+            let set = x[i] ^ o[(t + 4) % 5 * 600 + (i + 77) % 600];
             for (e in from[v] .. from[v + 1]) {
                 set = set * 5 + x[col[e] % 50 * width + word];
             }
-            o[i] = set + v;
+            o[t * 600 + i] = set + v;
         }
         grid_sync;
     }

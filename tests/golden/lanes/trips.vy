@@ -6,8 +6,17 @@ program trips workgroup(32) grid(5) {
     out       sums : u32[160];
     out       hits : u32[16];
     out       o    : u32[1000];
+    out       near : u32[160];
     workgroup w    : u32[16];
+    workgroup t    : u32[20];
+    workgroup more : u32[160]; // what lies behind
 
+    if (local_id.x < 20) {
+        t[local_id.x] = x[local_id.x];
+    }
+    for (k in local_id.x .. 160 step 32) {
+        more[k] = k + 1;
+    }
     let mine = 7;
     let last = 0;
     for (i in global_id.x + 3 .. len(x) step global_size.x) {
@@ -20,6 +29,11 @@ program trips workgroup(32) grid(5) {
         atomic_add(hits[local_id.x], w[local_id.x]);
     }
     sums[global_id.x] = mine ^ last;
+    let own = more[local_id.x];
+    for (e in global_id.x % 60 .. global_id.x % 60 + x[local_id.x] % 9) {
+        own = own * 3 + t[e];
+    }
+    near[global_id.x] = own;
     for (i in global_id.x .. len(o) step global_size.x) {
         let sum = 0;
         for (e in x[i] % 70 .. x[i] % 70 + x[i] % 5) {
