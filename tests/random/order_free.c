@@ -456,6 +456,7 @@ static void grant(order_free *g, place at) {
     case WISH_TILE: order_free_tile(g, at); break;
     case WISH_SCAN: order_free_scan(g); break;
     case WISH_ROWS: order_free_rows(g); break;
+    case WISH_APPEND: order_free_append(g); break;
     case WISHES: break;
     }
 }
@@ -576,7 +577,7 @@ static void define_entry(order_free *g) {
 }
 
 /* In percent of programs. */
-static const uint8_t wish_chances[WISHES] = {
+static const uint8_t wish_chances[WISH_APPEND] = {
     [WISH_COLLECTIVE] = 10, [WISH_SWAP] = 15,   [WISH_COPY] = 13,    [WISH_TRAP] = 13,
     [WISH_CALL] = 60,       [WISH_LOOP] = 14,   [WISH_GROUP] = 50,   [WISH_EXCHANGE] = 8,
     [WISH_REGION] = 10,     [WISH_ATOMIC] = 30, [WISH_JUMP] = 60,    [WISH_STRIDE] = 15,
@@ -600,9 +601,10 @@ vyre_status random_order_free(uint64_t seed, vyre_program **out_program, vyre_di
     if (random_chance(&g.x, 30)) {
         (void)snprintf(name, sizeof name, "p_%u", 1 + random_below(&g.x, 6));
     }
-    for (uint32_t i = 0; i < WISHES; i++) {
+    for (uint32_t i = 0; i < WISH_APPEND; i++) {
         g.wishes |= (uint32_t)random_chance(&g.x, wish_chances[i]) << i;
     }
+    g.wishes |= (uint32_t)(seed % 16 == 5) << WISH_APPEND; /* other programs stay what they are */
     g.traps = (g.wishes >> WISH_TRAP & 1) != 0;
     g.atomic = draw_cell(&g, CELL_ATOMIC);
     g.jump = draw_cell(&g, CELL_JUMP);

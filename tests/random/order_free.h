@@ -78,10 +78,11 @@ typedef enum wish {
     WISH_ITERATE,  /* while (grid_any(...)) */
     WISH_EVEN,     /* a loop that lanes begin apart, with a grid barrier */
     WISH_TURNS,    /* elements that are told apart from trip to trip */
-    WISH_ALIKE, /* a value that every group computes alike, in a program without lanes that end */
-    WISH_TILE,  /* a cell of tiles */
-    WISH_SCAN,  /* steps of 1, 2, 4, ... in memory of the group */
-    WISH_ROWS,  /* loops in which lanes walk along rows of their own */
+    WISH_ALIKE,  /* a value that every group computes alike, in a program without lanes that end */
+    WISH_TILE,   /* a cell of tiles */
+    WISH_SCAN,   /* steps of 1, 2, 4, ... in memory of the group */
+    WISH_ROWS,   /* loops in which lanes walk along rows of their own */
+    WISH_APPEND, /* a list that lanes append to */
     WISHES
 } wish;
 
@@ -125,6 +126,8 @@ typedef struct order_free {
     vyre_decl tile, sum;        /* of what is computed alike */
     vyre_decl rows, turned;     /* a row of each lane, to load and to store, */
     uint32_t row;               /* so long */
+    vyre_decl list, heads;      /* what lanes append to, and how much */
+    uint32_t listed;            /* what they append */
     uint32_t first_twin, twins; /* arrays of one type and size, one behind the other */
     uint32_t pending;           /* copies */
     modes modes;
@@ -183,6 +186,7 @@ void order_free_turns(order_free *g, place at);
 void order_free_alike(order_free *g, place at);
 /* for (k in 0 .. n) { sum += rows[lane * n + k]; } for (...) { turned[lane * n + k] = ...; } */
 void order_free_rows(order_free *g);
+void order_free_append(order_free *g);
 void order_free_leaving(order_free *g, place at);
 void order_free_trap(order_free *g, place at);
 void order_free_call(order_free *g, place at);

@@ -421,6 +421,30 @@ void order_free_rows(order_free *g) {
     order_free_local(g, sum, LEVEL_LANE, false);
 }
 
+/* Some lanes append, perhaps in a loop. One counter, so that no two store to one element. */
+void order_free_append(order_free *g) {
+    vyre_builder *b = g->x.b;
+    const bool loops = random_chance(&g->x, 40);
+    vyre_build_if(b,
+                  op2(g, VYRE_EXPR_NE, order_free_below(g, 3, LEVEL_LANE), vyre_build_u32(b, 0)));
+    if (loops) {
+        (void)vyre_build_for(b, order_free_name(g, "k"), vyre_build_u32(b, 0),
+                             order_free_below(g, 4, LEVEL_LANE), VYRE_NONE);
+    }
+    const vyre_var at =
+        vyre_build_atomic(b, order_free_name(g, "at"), VYRE_ATOMIC_ADD, g->heads,
+                          vyre_build_u32(b, 1), VYRE_NONE, vyre_build_u32(b, 1), VYRE_RELAXED);
+    vyre_expr index = vyre_build_var(b, at);
+    if (random_chance(&g->x, 70)) {
+        index = op2(g, VYRE_EXPR_ADD, vyre_build_u32(b, random_below(&g->x, g->lanes)), index);
+    }
+    vyre_build_store(b, g->list, index, vyre_build_u32(b, g->listed));
+    if (loops) {
+        vyre_build_end(b);
+    }
+    vyre_build_end(b);
+}
+
 /* The same in all groups: of what the grid has alike and the lane's place in its group. */
 static vyre_expr alike(order_free *g) {
     vyre_builder *b = g->x.b;

@@ -341,6 +341,17 @@ static void declare_rows(order_free *g) {
                                   vyre_build_size(g->x.b, count));
 }
 
+/* Elements are all alike, since which lane comes first is nobody's matter; there may be too many.
+ */
+static void declare_list(order_free *g) {
+    const uint32_t count = 1 + random_below(&g->x, 3 * g->lanes);
+    g->list = vyre_build_memory(g->x.b, VYRE_OUT, order_free_name(g, "list"), VYRE_U32,
+                                vyre_build_size(g->x.b, count));
+    g->heads = vyre_build_memory(g->x.b, VYRE_OUT, order_free_name(g, "heads"), VYRE_U32,
+                                 vyre_build_size(g->x.b, 2));
+    g->listed = 1 + random_below(&g->x, 1000);
+}
+
 void order_free_declare(order_free *g) {
     static const vyre_role roles[] = {VYRE_INOUT, VYRE_OUT, VYRE_INOUT, VYRE_SCRATCH};
     g->x.leaf = leaf;
@@ -369,6 +380,9 @@ void order_free_declare(order_free *g) {
     }
     if ((g->wishes >> WISH_ROWS & 1) != 0) {
         declare_rows(g);
+    }
+    if ((g->wishes >> WISH_APPEND & 1) != 0) {
+        declare_list(g);
     }
     if (g->stays) {
         g->tile = vyre_build_memory(g->x.b, VYRE_WORKGROUP, order_free_name(g, "tile"), VYRE_U32,
