@@ -1114,3 +1114,24 @@ TEST(scans_by_doubling_steps_are_walks) {
         check(text, 2 * n + 1, 3, 1, 1);
     }
 }
+
+/* `max` of a literal and an f16, narrowed again, is no call of the C library. */
+TEST(halves_need_nothing_from_outside) {
+    need_llvm();
+    static const uint16_t words[] = {0, 0x8000, 0x3c00, 0xbc00, 0x7e00, 0x7c00, 0xfc00, 1};
+    vyre_program *program = run_parse(
+        "program p workgroup(1) grid(8) { in a : f16[]; out b : f16[len(a)]; out c : f16[len(a)];\n"
+        "  let i = group_id.x; b[i] = max(0.0, a[i]); c[i] = min(1.0, a[i]); }");
+    const vyre_input input = {words, sizeof words};
+    static const char *const features[] = {"cpu", "cpu://features=sse2", "cpu://features=avx2"};
+    run_result want = run_program("ref", program, &input, 1, NULL);
+    REQUIRE_OK(want.status, &want.diag);
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        run_result got = run_program(features[i], program, &input, 1, NULL);
+        CHECK(got.status != VYRE_OK || run_same(&want, &got));
+        CHECK(got.status == VYRE_OK || !strstr(got.diag.message, "does not define"));
+        run_finish(&got);
+    }
+    run_finish(&want);
+    vyre_program_release(program);
+}

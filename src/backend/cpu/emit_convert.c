@@ -154,6 +154,14 @@ cpu_value cpu_widen(cpu_emit *e, vyre_type type, const cpu_value *stored) {
     return extend(e, type, v);
 }
 
+/* The value, of which LLVM does not know how it came about: it would make `max` of a literal and an
+ * f16 one of two f16, and that a call of fmaxf. */
+static cpu_value hidden(cpu_emit *e, cpu_value v) {
+    const bool each = v.hold == CPU_EACH;
+    return cpu_new(e, VYRE_F32, (cpu_hold)v.hold, "call %s @llvm.arithmetic.fence.%s(%s %s)",
+                   cpu_type_of(e, &v), cpu_suffix(e, VYRE_F32, each), cpu_type_of(e, &v), v.text);
+}
+
 cpu_value cpu_narrow(cpu_emit *e, vyre_type type, cpu_value v) {
     if (v.thin && (vyre_type_size(type) < 4 && !vyre_type_is_float(type))) {
         return cpu_thin_store(e, type, v);
@@ -168,7 +176,7 @@ cpu_value cpu_narrow(cpu_emit *e, vyre_type type, cpu_value v) {
     case VYRE_BF16: return convert(e, "trunc", VYRE_U16, narrow_brain(e, v));
     case VYRE_F16:
         return e->isa != CPU_SSE2
-                   ? convert(e, "bitcast", VYRE_U16, convert(e, "fptrunc", VYRE_F16, v))
+                   ? convert(e, "bitcast", VYRE_U16, convert(e, "fptrunc", VYRE_F16, hidden(e, v)))
                    : convert(e, "trunc", VYRE_U16,
                              cpu_helper(e, CPU_FIELD(narrow_half), VYRE_U32, &v, 1));
     case VYRE_VOID:
