@@ -66,25 +66,37 @@ static cpu_value shifted(cpu_emit *e, const walk *w, cpu_value v, uint32_t dista
     return by;
 }
 
-/* The elements from there on. */
-static void emit_vector(cpu_emit *e, const walk *w, const char *address, cpu_value sum) {
-    char last[12];
-    (void)snprintf(last, sizeof last, "%u", w->width - 1);
-    e->width = w->width;
+/* The last element for all: what comes behind waits for nothing but that. */
+static cpu_value last_of(cpu_emit *e, const walk *w, cpu_value v) {
+    cpu_value last = {.type = v.type, .hold = CPU_EACH};
+    (void)snprintf(last.text, sizeof last.text, "%%v%u", e->next++);
+    vyre_text_printf(&e->body, "  %s = shufflevector %s %s, %s poison, <%u x i32> <", last.text,
+                     cpu_type_of(e, &v), v.text, cpu_type_of(e, &v), w->width);
+    for (uint32_t i = 0; i < w->width; i++) {
+        vyre_text_printf(&e->body, "%si32 %u", i ? ", " : "", w->width - 1);
+    }
+    vyre_text_puts(&e->body, ">\n");
+    return last;
+}
+
+/* The elements from there on; the sum before them is at %sumsN, for each. */
+static void emit_vector(cpu_emit *e, const walk *w, uint32_t label, const char *address) {
     cpu_value v = cpu_new(e, w->type, CPU_EACH, "load %s, ptr %s, align %u",
                           cpu_type(e, w->type, true), address, vyre_type_size(w->type));
     for (uint32_t distance = 1; distance < w->width; distance *= 2) {
         v = cpu_apply(e, w->op, shifted(e, w, v, distance), v, v);
     }
-    v = cpu_apply(e, w->op, cpu_each(e, sum), v, v);
+    cpu_value sum =
+        cpu_new(e, w->type, CPU_EACH, "load %s, ptr %%sums%u", cpu_type(e, w->type, true), label);
+    cpu_value last = cpu_apply(e, w->op, sum, last_of(e, w, v), v);
+    v = cpu_apply(e, w->op, sum, v, v);
     cpu_line(e, "  store %s %s, ptr %s, align %u", cpu_type_of(e, &v), v.text, address,
              vyre_type_size(w->type));
-    cpu_value end = cpu_extract(e, v, last);
-    e->width = 1;
-    cpu_set(e, w->sum, end, false);
+    cpu_line(e, "  store %s %s, ptr %%sums%u", cpu_type_of(e, &last), last.text, label);
 }
 
-static void emit_one(cpu_emit *e, const walk *w, const char *address, cpu_value sum) {
+static void emit_one(cpu_emit *e, const walk *w, const char *address) {
+    cpu_value sum = cpu_get(e, w->sum);
     cpu_value v =
         cpu_new(e, w->type, CPU_ONE, "load %s, ptr %s", cpu_type(e, w->type, false), address);
     v = cpu_apply(e, w->op, sum, v, v);
@@ -105,13 +117,33 @@ static void emit_part(cpu_emit *e, const walk *w, uint32_t label, const char *na
     cpu_line(e, "%s_on%u:", name, label);
     cpu_value address = cpu_new(e, VYRE_U64, CPU_ONE, "getelementptr %s, ptr %%b%u, i64 %s",
                                 cpu_stored(w->type), w->memory, at.text);
-    (width > 1 ? emit_vector : emit_one)(e, w, address.text, cpu_get(e, w->sum));
+    if (width > 1) {
+        emit_vector(e, w, label, address.text);
+    } else {
+        emit_one(e, w, address.text);
+    }
     cpu_line(e, "  store i64 %s, ptr %%walk%u", end.text, label);
     if (!w->is_short) {
         cpu_emit_check(e, "1");
     }
     cpu_line(e, "  br label %%%s%u", name, label);
     cpu_line(e, "%s_out%u:", name, label);
+}
+
+/* Whole vectors, with the sum as a vector meanwhile. */
+static void emit_vectors(cpu_emit *e, walk *w, uint32_t label, const char *to) {
+    const cpu_value before = cpu_get(e, w->sum);
+    e->width = w->width;
+    w->neutral = cpu_each(e, w->neutral);
+    const cpu_value sums = cpu_each(e, before);
+    cpu_head(e, "  %%sums%u = alloca %s", label, cpu_type_of(e, &sums));
+    cpu_line(e, "  store %s %s, ptr %%sums%u", cpu_type_of(e, &sums), sums.text, label);
+    emit_part(e, w, label, "vectors", w->width, to);
+    const cpu_value last = cpu_extract(
+        e, cpu_new(e, w->type, CPU_EACH, "load %s, ptr %%sums%u", cpu_type_of(e, &sums), label),
+        "0");
+    e->width = 1;
+    cpu_set(e, w->sum, last, false);
 }
 
 bool cpu_emit_prefix(cpu_emit *e, vyre_stmt loop) {
@@ -128,13 +160,10 @@ bool cpu_emit_prefix(cpu_emit *e, vyre_stmt loop) {
     cpu_value from = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", cpu_operand(e, n, 0).text);
     cpu_value to = cpu_new(e, VYRE_U64, CPU_ONE, "zext i32 %s to i64", cpu_operand(e, n, 1).text);
     w.is_short = cpu_operand(e, n, 1).known && cpu_operand(e, n, 1).bits <= CPU_SHORT;
-    e->width = w.width;
-    w.neutral = cpu_each(e, w.neutral);
-    e->width = 1;
     cpu_need_base(e, w.memory);
     cpu_head(e, "  %%walk%u = alloca i64", label);
     cpu_line(e, "  store i64 %s, ptr %%walk%u", from.text, label);
-    emit_part(e, &w, label, "vectors", w.width, to.text);
+    emit_vectors(e, &w, label, to.text);
     emit_part(e, &w, label, "ones", 1, to.text);
     return true;
 }
