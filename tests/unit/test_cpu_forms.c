@@ -700,8 +700,8 @@ TEST(loops_over_all_groups_trip_by_trip) {
         "for (i in group_id.x * 2 .. n step num_groups.x * (n & 0)) {",
         "for (i in group_id.x * 3 + 0xfffffe00 .. 0xffffffff step num_groups.x * 100 + n) {",
         "for (i in group_id.x + lane / 32 .. n step num_groups.x * 2) {",
-        "let keeps = 1; for (i in group_id.x .. n step num_groups.x) { keeps = keeps + 1;"
-        " if (lane == 0) { atomic_add(c[1], keeps); }",
+        ("let keeps = 1; for (i in group_id.x .. n step num_groups.x) { keeps = keeps + 1;"
+         " if (lane == 0) { atomic_add(c[1], keeps); }"),
         "for (i in group_id.x .. n step num_groups.x) { if (i > 40) { break; }"};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         for (size_t i = 0; i < sizeof loops / sizeof *loops && !test_failed(); i++) {
@@ -1100,7 +1100,7 @@ TEST(scans_by_doubling_steps_are_walks) {
         "let left = w[l - r]; barrier; w[l] = w[l] ^ left; barrier;"};
     static const uint32_t lanes[] = {2, 3, 16, 24, 64, 100};
     static const char *const types[] = {"u32", "i32", "u64", "i64"};
-    for (size_t i = 0; i < 6 * 6 && !test_failed(); i++) {
+    for (size_t i = 0; i < (size_t)6 * 6 && !test_failed(); i++) {
         char text[1024];
         const uint32_t n = lanes[i % 6];
         const char *type = types[(i + i / 6) % 4];
