@@ -76,12 +76,13 @@ static double clock_rate(int effort) {
     const int rounds = 1000000 * effort;
     double best = 1e30;
     for (int attempt = 0; attempt < 3; attempt++) {
-        uint64_t x = 0;
+        uint64_t x = 0, y = 1;
+        __asm__ volatile("" : "+r"(y)); /* some processors add constants without an execution */
         double begin = seconds();
         for (int k = 0; k < rounds; k++) {
 #pragma GCC unroll 10
             for (int i = 0; i < 10; i++) {
-                x += 1;
+                x += y;
                 __asm__ volatile("" : "+r"(x));
             }
         }
