@@ -334,7 +334,7 @@ static emit_expr shift(emit_program *e, const vyre_expr_node *n, emit_subst *s) 
 }
 
 static bool is_text(emit_expr x, const char *text) {
-    return strcmp(x.text, text) == 0;
+    return x.text && strcmp(x.text, text) == 0;
 }
 
 /* Sums and products with 0 and 1 as splitting makes them for groups of one lane along an axis, and

@@ -190,10 +190,12 @@ void lanes_put_limits(lanes *l, vyre_stmt s, const limits *found, const char *su
     lanes_with_tests(l, true);
     emit_exprs(l->e, n->first_expr, n->end_expr);
     lanes_with_tests(l, false);
-    for (uint32_t i = 0; i < 2 * found->count; i++) { /* the last lane, then the first one */
-        const limit *one = &found->of[i % found->count];
-        if (one->is_first == (i >= found->count) && !is_number(l, one)) {
-            put_limit(l, s, one, suffix);
+    for (int first = 0; first < 2; first++) { /* the last lane, then the first one */
+        for (uint32_t i = 0; i < found->count; i++) {
+            const limit *one = &found->of[i];
+            if (one->is_first == first && !is_number(l, one)) {
+                put_limit(l, s, one, suffix);
+            }
         }
     }
 }

@@ -180,7 +180,7 @@ static bool turns_in_parts(lanes *l, vyre_stmt first, vyre_stmt loop) {
 }
 
 /* What a statement becomes that holds others and is not inside of a loop over lanes. */
-static bool opens(lanes *l, vyre_stmt s, vyre_stmt around_it, bool *has_limits) {
+static bool opens(lanes *l, vyre_stmt s, vyre_stmt around_it, const bool *has_limits) {
     const uint8_t op = l->p->stmts[s].op;
     if (op == VYRE_STMT_BLOCK || op == VYRE_STMT_REGION) {
         l->ways[s] = OPENED;

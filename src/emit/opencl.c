@@ -220,8 +220,8 @@ static vyre_status put_group_kernel(emit_c_state *file, const vyre_program *prog
     emit_params(out, &e, "");
     vyre_text_puts(out, ") {\n");
     if (memory) {
-        vyre_text_printf(out, "    local ulong8 vy_memory[%llu];\n",
-                         (unsigned long long)(memory / sizeof(uint64_t[8]) + 1));
+        const unsigned long long vectors = memory / sizeof(uint64_t[8]) + 1;
+        vyre_text_printf(out, "    local ulong8 vy_memory[%llu];\n", vectors);
     }
     vyre_text_printf(
         out,

@@ -30,15 +30,15 @@ typedef struct cpu_value {
     bool near;      /* EACH: mostly consecutive, made of what is by clamps and choices */
     bool thin;      /* EACH: in 16-bit lanes, at most `most` (thin.c) */
     uint8_t even;   /* ONE, at the first lane LINEAR: 2 to that power divides it (aligned.c) */
+    bool known;     /* a literal */
+    uint64_t bits;  /* of that */
     uint32_t most;
-    uint64_t bits;  /* of a literal */
     int32_t stride; /* LINEAR: not 0 */
     uint32_t fixed; /* 1 + the declaration whose value or length it is: known in the entry block */
     uint32_t span;  /* a bool that is true on a part of the range: 1 + its number (piece.c) */
     /* EACH, just as it lies in memory that the segment does not write, all lanes side by side: */
     uint32_t loaded; /* 1 + the declaration */
     char place[28];  /* the index of the first lane */
-    bool known;      /* a literal */
 } cpu_value;
 
 /* Lanes of the range where a bool is true. */

@@ -33,7 +33,7 @@ enum {
     MOST_COPIED = 1 << 24 /* bytes of a buffer that workers have copies of */
 };
 
-struct cpu_worker {
+struct cpu_worker { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     cpu_context context;
     cpu_buffer *buffers;            /* of the declarations of the piece at work */
     uint64_t *words;                /* of its position */

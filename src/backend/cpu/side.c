@@ -407,16 +407,19 @@ static vyre_stmt emit_together(cpu_emit *e, vyre_stmt stmt) {
     return end_of(e->p, stmt);
 }
 
+/* Whether a loop has a form of its own, for one gang. */
+static bool emit_loop(cpu_emit *e, vyre_stmt i) {
+    return e->p->stmts[i].op == VYRE_STMT_FOR && (cpu_emit_prefix(e, i) || emit_range(e, i) ||
+                                                  cpu_emit_across(e, i) || cpu_emit_strips(e, i));
+}
+
 void cpu_emit_list(cpu_emit *e, vyre_stmt begin, vyre_stmt end) {
     for (vyre_stmt i = begin; i < end; i++) {
-        if (cpu_emit_turned(e, i)) {
+        const bool together = e->gangs > 1 && !e->apart;
+        if (cpu_emit_turned(e, i) || (!together && emit_loop(e, i))) {
             i = e->p->stmts[i].match;
-        } else if (e->gangs > 1 && !e->apart) {
+        } else if (together) {
             i = emit_together(e, i);
-        } else if (e->p->stmts[i].op == VYRE_STMT_FOR &&
-                   (cpu_emit_prefix(e, i) || emit_range(e, i) || cpu_emit_across(e, i) ||
-                    cpu_emit_strips(e, i))) {
-            i = e->p->stmts[i].match;
         } else {
             cpu_emit_stmt(e, i);
         }
