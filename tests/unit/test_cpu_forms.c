@@ -331,6 +331,9 @@ TEST(lists_that_lanes_append_to) {
         "  out b : u32[8]; let i = global_id.x; if (i == 3) { for (k in 0 .. 9) {\n"
         "    let at = atomic_add(head[0], 1); list[at] = list[at - 1] + a[k % len(a)]; } }\n"
         "  if (i == 5) { let at = atomic_add(head[1], 1); list[30 + at] = 6; b[1] = list[30]; } }",
+        "program p workgroup(32) { in a : u32[]; out list : u32[40]; out head : u32[2];\n"
+        "  let i = global_id.x; if (i == 3) { for (k in 0 .. 9) { let v = list[k] + a[k];\n"
+        "    let at = atomic_add(head[0], 1); list[at + 1] = v; } } }",
         "program p workgroup(32) { in a : u32[]; out list : u32[40]; scratch head : u32[2];\n"
         "  out b : u32[8]; let i = global_id.x; if (i == 5) { let at = atomic_add(head[1], 1);\n"
         "    list[at] = i; let then = atomic_add(head[1], 1); b[0] = then; } }"};
@@ -363,9 +366,9 @@ TEST(workers_add_to_copies) {
         "  if (i < len(a)) { atomic_or(b[a[i] % 18], 0x80000000); }\n"
         "  if (i == 700) { atomic_add(b[19], 5); b[18] = b[19] & 7; } }",
         "program p workgroup(32) { in a : u32[]; out b : u32[20]; out c : u32[2]; out d : u32[1];\n"
-        "  let i = global_id.x; if (i == 0) { b[19] = 3; } grid_sync;\n"
-        "  if (i == 600) { atomic_xor(b[19], 5); atomic_add(b[19], 6); }\n"
-        "  if (i == 700) { atomic_add(c[0], 5); d[0] = c[0]; } }"};
+        "  let i = global_id.x; if (i < 20) { b[i] = 3; } grid_sync; let v = a[i];\n"
+        "  if (i == 600) { atomic_xor(b[v % 20], 5); atomic_add(b[v % 20], 6); }\n"
+        "  if (i == 700) { atomic_add(c[v % 2], 5); d[0] = c[v % 2]; } }"};
     static const uint32_t sizes[] = {20, 1100, 4096};
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {

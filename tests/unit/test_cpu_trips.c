@@ -88,6 +88,7 @@ TEST(trips_run_together_if_their_order_is_nobodys_matter) {
     unfit("atomic_add(o[0], t);");
     unfit("o[n] = 1; o[n + 1] = 2; o[n] = 3;");
     unfit("o[n] = 1; q[i] = f32(o[0]);");
+    unfit("o[n] = 1; q[i] = f32(o[i]);");
     unfit("q[i] = f32(o[i]); o[n] = 1;");
     unfit("o[n] = a[0];");
 }

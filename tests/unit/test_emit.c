@@ -52,6 +52,19 @@ TEST(text_says_what_the_program_says) {
     vyre_text_finish(&text);
 }
 
+/* Some compilers take it for 0.0 where they know it. */
+TEST(minus_zero_is_hidden) {
+    vyre_text text;
+    REQUIRE_OK(
+        emit("program p workgroup(1) elements(4) { inout x : f32[4]; param y : f64 = -0.0d;\n"
+             "  x[global_id.x] = min(x[global_id.x], -0.0); }",
+             &text),
+        NULL);
+    CHECK(strstr(vyre_text_string(&text), ", vy_minus_zero_f32());"));
+    CHECK(!strstr(vyre_text_string(&text), "-0.0f"));
+    vyre_text_finish(&text);
+}
+
 TEST(names_that_mean_something_in_c_are_changed) {
     vyre_text text;
     REQUIRE_OK(

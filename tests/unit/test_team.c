@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __SSE__
 #    include <xmmintrin.h>
@@ -154,6 +155,24 @@ static void gather(vyre_worker *me, void *arg) {
         }
         g->wrong += !vyre_barrier_wait(me->barrier, me->number);
     }
+}
+
+static void come_late(vyre_worker *me, void *arg) {
+    const struct timespec long_enough = {.tv_nsec = 20000000};
+    if (me->number == *(uint32_t *)arg) {
+        (void)nanosleep(&long_enough, NULL);
+    }
+    (void)vyre_barrier_wait(me->barrier, me->number);
+}
+
+TEST(who_comes_last_wakes_the_others) {
+    vyre_team *team = make_team(2);
+    for (uint32_t late = 0; late < 2; late++) {
+        uint64_t barriers = 0;
+        REQUIRE_OK(vyre_team_run(team, 2, come_late, &late, &barriers, NULL), NULL);
+        CHECK_EQ(barriers, 1);
+    }
+    vyre_team_destroy(team);
 }
 
 TEST(one_works_while_the_others_wait) {
