@@ -154,13 +154,15 @@ static const char zero_text[] =
 
 /* The number of a group whose work is uneven. */
 static const char spread_text[] =
-    "/* Drivers hand out groups in ranges: every second group, then those between them, so that "
-    "ranges\n"
-    " * are alike where work grows or falls with the number of a group. */\n"
+    "/* Drivers hand out groups in ranges: one of each pair, then the others, so that ranges are "
+    "alike\n"
+    " * where work grows or falls with the number of a group. Which one goes first changes as bits "
+    "of\n"
+    " * the pair do: numbers with many ones may have less to do, as in graphs made bit by bit. */\n"
     "static inline uint32_t vy_spread(void) {\n"
-    "    const uint32_t i = (uint32_t)get_group_id(0), even = ((uint32_t)get_num_groups(0) + 1) / "
-    "2;\n"
-    "    return i < even ? 2 * i : 2 * (i - even) + 1;\n"
+    "    const uint32_t i = (uint32_t)get_group_id(0), pairs = (uint32_t)get_num_groups(0) / 2;\n"
+    "    const uint32_t pair = i < pairs ? i : i - pairs;\n"
+    "    return i < 2 * pairs ? 2 * pair + ((popcount(pair) & 1) ^ (i >= pairs)) : i;\n"
     "}\n"
     "\n";
 
