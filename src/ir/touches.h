@@ -23,6 +23,16 @@ static inline uint32_t vyre_touches_second(const vyre_stmt_node *s) {
     return vyre_stmt_info_of((vyre_stmt_op)s->op)->decl2;
 }
 
+/* Whether an expression of the statement loads from the memory. */
+static inline bool vyre_stmt_loads(const vyre_program_view *p, const vyre_stmt_node *s,
+                                   vyre_decl decl) {
+    bool any = false;
+    for (vyre_expr e = s->first_expr; e < s->end_expr; e++) {
+        any |= p->exprs[e].op == VYRE_EXPR_LOAD && p->exprs[e].ref == decl;
+    }
+    return any;
+}
+
 /* Whether `decl2` is written at the async_wait for it. */
 static inline bool vyre_is_delivered_later(uint32_t op) {
     return op == VYRE_STMT_ASYNC_LOAD || op == VYRE_STMT_ASYNC_STORE;

@@ -63,7 +63,7 @@ void diff_check_random(const char *backend, uint64_t first, uint64_t count) {
     }
     differ_finish(&d);
     differ_totals_print(&t, stdout);
-    CHECK(differ_totals_suffice(&t, stdout));
+    CHECK(differ_totals_suffice(&t, d.backend, stdout));
 }
 
 static void check_file(differ *d, const char *name) {

@@ -116,3 +116,19 @@ TEST(a_value_that_is_drawn_too_rarely_is_told) {
     CHECK(!differ_totals_draws_suffice(&t, cpu, nowhere));
     (void)fclose(nowhere);
 }
+
+TEST(only_devices_with_limits_must_carry_in_several_buffers) {
+    static differ_totals t;
+    FILE *nowhere = fopen("/dev/null", "w");
+    REQUIRE(nowhere != NULL);
+    t.programs = t.changed = DIFFER_ENOUGH;
+    for (uint32_t i = 0; i < DIFFER_FEATURE_COUNT; i++) {
+        t.features[i] = DIFFER_ENOUGH / 2;
+    }
+    for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
+        t.carries[i] = i == DIFFER_CARRY_CHUNKED ? 0 : DIFFER_ENOUGH;
+    }
+    CHECK(differ_totals_suffice(&t, differ_backend_of("cpu"), nowhere));
+    CHECK(!differ_totals_suffice(&t, differ_backend_of("ref-split"), nowhere));
+    (void)fclose(nowhere);
+}

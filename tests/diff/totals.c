@@ -164,7 +164,7 @@ static bool suffices(FILE *to, const char *kind, const char *name, uint64_t part
     return enough;
 }
 
-bool differ_totals_suffice(const differ_totals *t, FILE *to) {
+bool differ_totals_suffice(const differ_totals *t, const differ_backend *b, FILE *to) {
     bool enough = true;
     if (t->programs < DIFFER_ENOUGH) {
         return true;
@@ -176,7 +176,8 @@ bool differ_totals_suffice(const differ_totals *t, FILE *to) {
                            optimised ? 5 : 10);
     }
     for (uint32_t i = 0; i < DIFFER_CARRY_COUNT; i++) {
-        enough &= suffices(to, "carried: ", differ_carry_name(i), t->carries[i], t->programs, 10);
+        enough &= (i == DIFFER_CARRY_CHUNKED && !b->limits) || /* buffers are as large as needed */
+                  suffices(to, "carried: ", differ_carry_name(i), t->carries[i], t->programs, 10);
     }
     if (t->programs >= DIFFER_ENOUGH_FOR_CELLS) {
         enough &= differ_totals_cells_suffice(t, DIFFER_CELL_ONE_OF, to);

@@ -39,7 +39,7 @@ void differ_totals_print_draws(const differ_totals *t, const differ_backend *b, 
 void differ_totals_print_cells(const differ_totals *t, FILE *to);
 /* Whether enough programs had each feature (10 %) and changed their outputs (90 %); if not, says
  * which. Few programs tell nothing and are enough. */
-bool differ_totals_suffice(const differ_totals *t, FILE *to);
+bool differ_totals_suffice(const differ_totals *t, const differ_backend *b, FILE *to);
 /* Whether each value that was drawn at all, and each way to split, was in 10 % of the programs.
  * What this machine lacks is never drawn. */
 bool differ_totals_draws_suffice(const differ_totals *t, const differ_backend *b, FILE *to);

@@ -284,7 +284,7 @@ static int conclude(const options *o, const job *jobs) {
     }
     const bool enough =
         o->cells ? differ_totals_cells_suffice(&sum, DIFFER_CELL_ONE_OF, stdout)
-                 : differ_totals_suffice(&sum, stdout) &&
+                 : differ_totals_suffice(&sum, differ_backend_of(o->backend), stdout) &&
                        differ_totals_draws_suffice(&sum, differ_backend_of(o->backend), stdout);
     printf("diff: %s against ref, seeds %" PRIu64 " to %" PRIu64 ", %" PRIu64 " programs, %" PRIu64
            " failures%s",

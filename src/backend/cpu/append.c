@@ -41,14 +41,6 @@ static uint32_t count_uses(const vyre_program_view *p, vyre_stmt begin, vyre_stm
     return uses;
 }
 
-static bool loads(const vyre_program_view *p, vyre_stmt stmt, vyre_decl decl) {
-    bool any = false;
-    for (vyre_expr k = p->stmts[stmt].first_expr; k < p->stmts[stmt].end_expr; k++) {
-        any |= p->exprs[k].op == VYRE_EXPR_LOAD && p->exprs[k].ref == decl;
-    }
-    return any;
-}
-
 /* Whether a loop around the store is around the other statement, too. */
 static bool share_loop(const vyre_program_view *p, vyre_stmt store, vyre_stmt other) {
     bool shared = false;
@@ -67,8 +59,8 @@ static bool nobody_looks(const vyre_program_view *p, vyre_stmt atomic, vyre_stmt
         const vyre_stmt_node *s = &p->stmts[i];
         const bool names = (s->decl == counter && i != atomic) || (s->decl == list && i != store) ||
                            s->decl2 == counter || s->decl2 == list;
-        unseen = !names && !loads(p, i, counter) &&
-                 (!loads(p, i, list) || (i <= store && !share_loop(p, store, i)));
+        unseen = !names && !vyre_stmt_loads(p, s, counter) &&
+                 (!vyre_stmt_loads(p, s, list) || (i <= store && !share_loop(p, store, i)));
     }
     return unseen;
 }

@@ -12,18 +12,11 @@
  * It costs memory, and a walk over all elements: only where a launch has enough lanes for that
  * (run.c). Smaller launches lock, which the code can, too. */
 #include "backend/cpu/kernel.h"
+#include "ir/touches.h"
 
 static bool begins_as_zero(vyre_atomic_op op, vyre_type type) {
     return op == VYRE_ATOMIC_ADD || op == VYRE_ATOMIC_SUB || op == VYRE_ATOMIC_OR ||
            op == VYRE_ATOMIC_XOR || (op == VYRE_ATOMIC_MAX && !vyre_type_is_signed(type));
-}
-
-static bool loads(const vyre_program_view *p, const vyre_stmt_node *s, vyre_decl decl) {
-    bool any = false;
-    for (vyre_expr k = s->first_expr; k < s->end_expr; k++) {
-        any |= p->exprs[k].op == VYRE_EXPR_LOAD && p->exprs[k].ref == decl;
-    }
-    return any;
 }
 
 /* How many atomics of one kind the program has on elements of the memory that are not known before;
@@ -35,7 +28,7 @@ static uint32_t count_sites(const vyre_program_view *p, vyre_decl decl, uint8_t 
         const vyre_stmt_node *s = &p->stmts[i];
         const bool joins = s->op == VYRE_STMT_ATOMIC && s->decl == decl && s->var == VYRE_NONE &&
                            s->decl2 != decl && (!any || s->sub == *out_op);
-        if ((!joins && (s->decl == decl || s->decl2 == decl)) || loads(p, s, decl)) {
+        if ((!joins && (s->decl == decl || s->decl2 == decl)) || vyre_stmt_loads(p, s, decl)) {
             return 0;
         }
         *out_op = joins ? s->sub : *out_op;
