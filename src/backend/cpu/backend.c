@@ -137,13 +137,17 @@ static void cpu_close(vyre_backend_device *object) {
     vyre_free(&a, device, 1, sizeof *device);
 }
 
-/* Much more than a core has for itself: what was stored first would not be there any more when it
- * is needed. The last level is shared with others, and tells nothing. */
+/* Much more than a core has for itself, and more than all share: what was stored first would not be
+ * there any more when it is needed. Of a smaller buffer a part may be, and to store past that costs
+ * up to three times as much as it saves where it is not (sweeps between two buffers of half the last
+ * level). */
 static uint32_t choose_stream(void) {
     enum { TIMES = 16, LEAST = 1 << 20 };
     uint64_t caches[3];
     vyre_cores_caches(NULL, caches);
-    return TIMES * (uint32_t)(caches[1] < LEAST ? LEAST : caches[1]);
+    const uint64_t own = TIMES * (caches[1] < LEAST ? LEAST : caches[1]);
+    const uint64_t bytes = caches[2] < own ? own : caches[2];
+    return (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
 }
 
 static vyre_status cpu_open_with(const vyre_backend *backend, const char *path,
