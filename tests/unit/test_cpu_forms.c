@@ -838,6 +838,37 @@ TEST(gangs_of_several_vectors) {
     }
 }
 
+/* Loops in which little lives have gangs of four vectors: 64 lanes with the widest of them, if they
+ * do no atomics. At the end of a buffer and in traps such a gang is taken apart by its bits. */
+TEST(gangs_of_more_lanes_than_a_word_has_bits) {
+    need_llvm();
+    static const uint32_t sizes[] = {255, 256, 300, 641, 1100, 2049};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !test_failed(); i++) {
+        const uint32_t n = sizes[i], groups = (n + 63) / 64;
+        check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; let sum = i;\n"
+              "  for (e in 0 .. 5) { sum = sum * 3 + a[a[e] + i]; }\n"
+              "  b[a[7] + i] = sum; }",
+              n, groups, 1, 1);
+        check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)]; out c : u32[11];\n"
+              "  let i = global_id.x; let sum = 0;\n"
+              "  for (e in 0 .. 5) { sum = sum + (a[e] ^ i); }\n"
+              "  let old = atomic_xor(b[(i * 37) % len(a)], sum);\n"
+              "  if ((sum & 3) != 0) { let most = atomic_max(c[sum % 11], old + sum); } }",
+              n, groups, 1, 1);
+        check("program p workgroup(64) { in a : u32[]; out b : u32[len(a)];\n"
+              "  let i = global_id.x; let sum = i;\n"
+              "  for (e in 0 .. 5) { if ((a[e] & 1) == (i & 1)) { sum = sum + a[e]; } }\n"
+              "  if (sum % 5 != 0) { b[a[3] + i] = sum; } }",
+              n, groups, 1, 1);
+        check("program p workgroup(64) { in a : u32[]; out b : u16[len(a)]; out c : u32[len(a)];\n"
+              "  let i = global_id.x; let sum = i; let at = (i * 37) % 4099;\n"
+              "  for (e in 0 .. 5) { sum = sum + a[e]; }\n"
+              "  b[at] = sum; if (sum % 3 != 0) { c[at] = sum; b[at + 5000] = 1; } }",
+              n, groups, 1, 1);
+    }
+}
+
 TEST(rows_of_planes_and_spaces) {
     need_llvm();
     const char *plane = "program p workgroup(8, 3, 2) { in a : u32[]; out b : u32[len(a)];\n"
@@ -1079,15 +1110,18 @@ TEST(the_lowest_lane_that_traps_is_told) {
                  "  t[0] = 1; barrier; if (local_id.x + t[0] > 9 && group_id.x > 1) {\n"
                  "    trap(\"late\", 7); } grid_sync; o[0] = 1; }",
                  NULL, VYRE_TRAP, "lane 41 trapped: \"late\" at address 7");
+    check_ending("program p workgroup(64) grid(12) { out o : u32[4]; let s = global_id.x;\n"
+                 "  for (k in 0 .. 4) { s = s + o[k]; } if (s > 300) { trap(\"wide\", s + 1); } }",
+                 NULL, VYRE_TRAP, "lane 301 trapped: \"wide\" at address 302");
 }
 
 TEST(a_loop_that_does_not_end_is_stopped) {
     need_llvm();
     const vyre_dispatch_options options = {.timeout_ns = 20000000};
-    check_ending("program p workgroup(64) grid(8) { out o : u32[1]; let k = 1;\n"
+    check_ending("program p workgroup(64) grid(8) { out o : u32[1];\n"
                  "  while (k != 0) { k = k | 1; } o[0] = k; }",
                  &options, VYRE_TIMEOUT, "");
-    check_ending("program p workgroup(2) grid(2) { out o : u32[1]; let k = 1;\n"
+    check_ending("program p workgroup(2) grid(2) { out o : u32[1];\n"
                  "  while (k != 0) { o[0] = k; grid_sync; k = o[0] | 1; grid_sync; } }",
                  &options, VYRE_TIMEOUT, "");
 }

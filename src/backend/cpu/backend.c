@@ -139,8 +139,8 @@ static void cpu_close(vyre_backend_device *object) {
 
 /* Much more than a core has for itself, and more than all share: what was stored first would not be
  * there any more when it is needed. Of a smaller buffer a part may be, and to store past that costs
- * up to three times as much as it saves where it is not (sweeps between two buffers of half the last
- * level). */
+ * up to three times as much as it saves where it is not (sweeps between two buffers of half the
+ * last level). */
 static uint32_t choose_stream(void) {
     enum { TIMES = 16, LEAST = 1 << 20 };
     uint64_t caches[3];

@@ -31,9 +31,8 @@ static void write_load(vyre_text *t, const char *type, const char *suffix, uint3
 static void write_store(vyre_text *t, const char *type, const char *suffix, uint32_t width) {
     vyre_text_printf(t,
                      "define internal void @store_%s_%u(ptr %%base, i32 %%first, i32 %%count, "
-                     "<%u x %s> %%v, i%u %%mask) #1 {\nentry:\n  %%all = alloca <%u x %s>\n"
-                     "  store <%u x %s> %%v, ptr %%all\n  %%bits = zext i%u %%mask to i64\n"
-                     "  br label %%lane\n"
+                     "<%u x %s> %%v, i64 %%bits) #1 {\nentry:\n  %%all = alloca <%u x %s>\n"
+                     "  store <%u x %s> %%v, ptr %%all\n  br label %%lane\n"
                      "lane:\n  %%i = phi i32 [ 0, %%entry ], [ %%next, %%skip ]\n"
                      "  %%index = add i32 %%first, %%i\n"
                      "  %%inside = icmp ult i32 %%index, %%count\n"
@@ -49,13 +48,13 @@ static void write_store(vyre_text *t, const char *type, const char *suffix, uint
                      "skip:\n  %%next = add i32 %%i, 1\n  %%more = icmp ult i32 %%next, %u\n"
                      "  br i1 %%more, label %%lane, label %%done\n"
                      "done:\n  ret void\n}\n\n",
-                     suffix, width, width, type, width, width, type, width, type, width, type, type,
-                     type, type, width);
+                     suffix, width, width, type, width, type, width, type, type, type, type, type,
+                     width);
 }
 
 void cpu_write_cold(const cpu_cold *cold, vyre_text *out) {
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-        for (uint32_t w = 1; w < 6; w++) {
+        for (uint32_t w = 1; w < CPU_WIDTHS; w++) {
             if (cold->used[elements[i].type][w][0]) {
                 write_load(out, elements[i].name, elements[i].suffix, 1u << w);
             }

@@ -147,8 +147,9 @@ typedef enum cpu_form {
 
 /* Which functions for gangs at the end of a buffer are used, by type in memory, width (as a power
  * of two), and whether they store. */
+enum { CPU_WIDTHS = 7 }; /* powers of two up to 64 */
 typedef struct cpu_cold {
-    bool used[VYRE_TYPE_COUNT][6][2];
+    bool used[VYRE_TYPE_COUNT][CPU_WIDTHS][2];
 } cpu_cold;
 
 /* Buffers that a group only makes atomics of one kind on (copies.c). */

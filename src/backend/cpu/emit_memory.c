@@ -589,10 +589,13 @@ static void store_cold(cpu_emit *e, vyre_decl decl, cpu_value index, const cpu_v
     use_cold(e, (vyre_type)v->type, true);
     cpu_value mask = cpu_is_masked(e) ? cpu_active(e) : cpu_each(e, cpu_literal(VYRE_BOOL, 1));
     cpu_value bits =
-        cpu_new(e, VYRE_U32, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
-    cpu_line(e, "  call void @store_%s_%u(ptr %%b%u, i32 %s, i32 %%n%u, %s %s, i%u %s)",
+        cpu_new(e, VYRE_U64, CPU_ONE, "bitcast <%u x i1> %s to i%u", e->width, mask.text, e->width);
+    if (e->width < 64) {
+        bits = cpu_new(e, VYRE_U64, CPU_ONE, "zext i%u %s to i64", e->width, bits.text);
+    }
+    cpu_line(e, "  call void @store_%s_%u(ptr %%b%u, i32 %s, i32 %%n%u, %s %s, i64 %s)",
              cpu_suffix(e, (vyre_type)v->type, false), e->width, decl, index.text, decl,
-             cpu_type_of(e, v), v->text, e->width, bits.text);
+             cpu_type_of(e, v), v->text, bits.text);
 }
 
 /* Some lanes store to consecutive elements, all of which are inside. Mostly all do; of a masked

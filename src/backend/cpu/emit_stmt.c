@@ -300,7 +300,8 @@ void cpu_emit_trap(cpu_emit *e, vyre_stmt stmt) {
             cpu_value at = cpu_new(e, VYRE_U32, CPU_ONE, "call i%u @llvm.cttz.i%u(i%u %s, i1 true)",
                                    e->width, e->width, e->width, bits.text);
             if (e->width != 32) {
-                at = cpu_new(e, VYRE_U32, CPU_ONE, "zext i%u %s to i32", e->width, at.text);
+                at = cpu_new(e, VYRE_U32, CPU_ONE, "%s i%u %s to i32",
+                             e->width < 32 ? "zext" : "trunc", e->width, at.text);
             }
             (void)snprintf(first, sizeof first, "%s", at.text);
         }

@@ -10,10 +10,9 @@ static const char *const scalars[VYRE_TYPE_COUNT] = {
     [VYRE_U8] = "i8",     [VYRE_I8] = "i8",   [VYRE_U16] = "i16",   [VYRE_I16] = "i16",
     [VYRE_F16] = "half",  [VYRE_BF16] = "i16"};
 
-/* Widths are powers of two up to 32. */
-enum { WIDTHS = 5 };
+enum { WIDTHS = CPU_WIDTHS - 1 }; /* but for 1 */
 #define ROW(t)                                                                                     \
-    { "<2 x " t ">", "<4 x " t ">", "<8 x " t ">", "<16 x " t ">", "<32 x " t ">" }
+    { "<2 x " t ">", "<4 x " t ">", "<8 x " t ">", "<16 x " t ">", "<32 x " t ">", "<64 x " t ">" }
 static const char *const vectors[VYRE_TYPE_COUNT][WIDTHS] = {
     [VYRE_BOOL] = ROW("i1"),    [VYRE_U32] = ROW("i32"), [VYRE_I32] = ROW("i32"),
     [VYRE_U64] = ROW("i64"),    [VYRE_I64] = ROW("i64"), [VYRE_F32] = ROW("float"),
@@ -22,7 +21,7 @@ static const char *const vectors[VYRE_TYPE_COUNT][WIDTHS] = {
     [VYRE_BF16] = ROW("i16")};
 #undef ROW
 #define ROW(t)                                                                                     \
-    { "v2" t, "v4" t, "v8" t, "v16" t, "v32" t }
+    { "v2" t, "v4" t, "v8" t, "v16" t, "v32" t, "v64" t }
 static const char *const suffixes[VYRE_TYPE_COUNT][WIDTHS] = {
     [VYRE_BOOL] = ROW("i1"), [VYRE_U32] = ROW("i32"), [VYRE_I32] = ROW("i32"),
     [VYRE_U64] = ROW("i64"), [VYRE_I64] = ROW("i64"), [VYRE_F32] = ROW("f32"),

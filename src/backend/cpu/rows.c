@@ -182,20 +182,26 @@ static uint32_t smallest_element(const cpu_emit *e) {
     return least;
 }
 
+/* Of a gang that is as wide as vectors of 32 bits. */
+static uint32_t registers_of(vyre_type type) {
+    return vyre_type_size(type) > 4 ? 2 : 1;
+}
+
 /* How many vectors a gang has at most: as many as fill vectors of the smallest elements, or, with
- * loops, as what lives in them has registers for. */
+ * loops, as what lives in them has registers for. Lanes that do atomics are the bits of a word. */
 static uint32_t choose_vectors(const cpu_emit *e) {
-    enum { BESIDES = 1, MOST_LANES = 32 }; /* registers for what does not live from trip to trip */
+    enum { BESIDES = 1 }; /* registers for what does not live from trip to trip */
     const uint32_t registers = e->isa == CPU_AVX512 ? 32 : 16;
     const uint64_t kinds = e->p->stats.stmt_kinds;
     const bool loops = (kinds >> VYRE_STMT_FOR | kinds >> VYRE_STMT_WHILE) & 1;
+    const uint32_t most_lanes = kinds >> VYRE_STMT_ATOMIC & 1 ? 32 : 64;
     const uint32_t size = smallest_element(e);
     if (e->tiled) {
         return 1; /* rows of more lanes would push each other out of the cache */
     }
     uint32_t live = BESIDES, vectors = size >= 4 ? 1 : 4 / size;
     for (vyre_var i = 0; i < e->p->var_count; i++) {
-        live += e->holds[i] == CPU_EACH;
+        live += e->holds[i] == CPU_EACH ? registers_of((vyre_type)e->p->vars[i].type) : 0;
     }
     for (vyre_stmt i = 0; i < e->p->stmt_count; i++) {
         live += e->parts[i]; /* a mask */
@@ -203,7 +209,7 @@ static uint32_t choose_vectors(const cpu_emit *e) {
     while (loops && vectors < 4 && 2 * vectors * live <= registers) {
         vectors *= 2;
     }
-    return vectors * e->width > MOST_LANES ? MOST_LANES / e->width : vectors;
+    return vectors * e->width > most_lanes ? most_lanes / e->width : vectors;
 }
 
 /* Finds out what vectors, or lanes one by one, may rely on. */
