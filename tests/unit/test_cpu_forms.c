@@ -1118,10 +1118,10 @@ TEST(the_lowest_lane_that_traps_is_told) {
 TEST(a_loop_that_does_not_end_is_stopped) {
     need_llvm();
     const vyre_dispatch_options options = {.timeout_ns = 20000000};
-    check_ending("program p workgroup(64) grid(8) { out o : u32[1];\n"
+    check_ending("program p workgroup(64) grid(8) { out o : u32[1]; let k = 1;\n"
                  "  while (k != 0) { k = k | 1; } o[0] = k; }",
                  &options, VYRE_TIMEOUT, "");
-    check_ending("program p workgroup(2) grid(2) { out o : u32[1];\n"
+    check_ending("program p workgroup(2) grid(2) { out o : u32[1]; let k = 1;\n"
                  "  while (k != 0) { o[0] = k; grid_sync; k = o[0] | 1; grid_sync; } }",
                  &options, VYRE_TIMEOUT, "");
 }
